@@ -293,24 +293,81 @@ def flow_classes(scenario: str, groups: list[str]) -> list[str]:
 def class_label(name: str) -> str | None:
     """The readable name of a class named after its control; None for any other name."""
 
-def latest_rows(
-    keys: NDArray[np.uint32], times_s: NDArray[np.float64], bound_s: float
-) -> dict[int, int]:
-    """The row of each key's latest sample up to a time in s; of equal times the last."""
+@final
+class RunMetrics:
+    """The metrics of a run that ended at `end_s` seconds.
 
-def total(values: NDArray[np.float64]) -> float:
-    """The sum of numbers, always added in the same order, so that it is the same everywhere."""
+    `tables` has its tables by name, each an `ArrowTable` or any other table that gives an Arrow
+    stream; a table without rows may be left out. The methods raise `KeyError` for a missing column,
+    OSError for a file that can't be read.
+    """
+
+    def __new__(cls, scenario: Mapping[str, Any], tables: dict[str, Any], end_s: float) -> Self: ...
+    def links(self) -> list[dict[str, Any]]:
+        """The summaries of the links, by their numbers in the tables."""
+    def flows(self) -> list[dict[str, Any]]:
+        """The summaries of every flow, and of every flow of a chain, by ids and starts."""
+    def completions(self, groups: list[str]) -> list[dict[str, Any]]:
+        """The summaries of the transfers of each class with transfers that end.
+
+        `groups` has the class of each flow.
+        """
+    def losses(self, places: list[tuple[str, int]] | None) -> dict[str, Any] | None:
+        """The losses on the path; None if packets can be lost only at the bottleneck.
+
+        `places` has the losses since the warm-up by place, if they are known.
+        """
+    def transfers(self, groups: list[str]) -> ArrowTable:
+        """The transfers that count, by flow and start.
+
+        The columns are `flow`, `class`, `name`, `start_s`, `size_bytes`, `fct_s`, `slowdown`, and
+        `late`, which is 1 for a missed deadline, null without one.
+        """
+
+@final
+class OfferedCapacity:
+    """The capacity of a link."""
+
+    @property
+    def varies(self) -> bool:
+        """Returns True if the rate ever changes."""
+    def bytes_until(self, times_ns: NDArray[np.float64]) -> bytes:
+        """The bytes offered from time 0 to each time in ns, as the bytes of an array."""
+    def drain_ms(self, times_s: NDArray[np.float64], backlog: NDArray[np.float64]) -> bytes:
+        """How long after each time in s a backlog in bytes has left the link, in ms.
+
+        The result has the bytes of an array.
+        """
+
+def offers(scenario: Mapping[str, Any]) -> list[OfferedCapacity]:
+    """The capacity of each link of a scenario, by the links' numbers in the tables."""
+
+def two_way_ns(scenario: Mapping[str, Any]) -> tuple[list[float], list[float]]:
+    """The path's two-way delay without queueing in ns.
+
+    The result has the times from which its values count, and the values.
+    """
+
+def growth(
+    table: object, key: str, names: list[str], start_s: float, end_s: float
+) -> dict[int, list[int | None]]:
+    """The growth of counters of a table of samples, by `key`: "flow" or "link".
+
+    It is that of each of `names` from `start_s` to `end_s`; None for a value that isn't known.
+    """
+
+def percentile(values: NDArray[np.float64], percent: int) -> float | None:
+    """The smallest value that this percentage of the values doesn't exceed; None without any."""
 
 def weighted_statistics(
     values: NDArray[np.float64],
     weights: NDArray[np.float64],
     names: list[str],
-    exact: tuple[float | None, float | None, float | None] = ...,
 ) -> list[float | None]:
     """Statistics of ascending values with their weights; None if nothing has weight.
 
-    A name is "min", "mean", "max", or "p" with a percentile: "p95". `exact` has the exact mean,
-    minimum and maximum if they are known. Raises ValueError for another name.
+    A name is "min", "mean", "max", or "p" with a percentile: "p95". Raises ValueError for another
+    name.
     """
 
 def weighted_quantile(
@@ -537,6 +594,24 @@ MAX_DURATION_NS: Final[int]
 
 OWN_HOST: Final[list[str]]
 """Keys of a flow that describe hosts of its own."""
+
+QUEUE_STATISTICS: Final[list[str]]
+"""The statistics of a link's queue in its summary."""
+
+RTT_STATISTICS: Final[list[str]]
+"""The statistics of a flow's round-trip times in its summary."""
+
+COMPLETION_STATISTICS: Final[list[str]]
+"""The statistics of completion times in summaries."""
+
+SLOWDOWN_STATISTICS: Final[list[str]]
+"""The statistics of slowdowns in summaries."""
+
+SIZES: Final[list[tuple[str, str, float]]]
+"""The ranges of the sizes of transfers: name, title, most bytes."""
+
+ENDLESS: Final[list[str]]
+"""Workloads whose transfers never end."""
 
 MAX_CLASSES: Final[int]
 """Classes of flows of a control, at most."""

@@ -78,9 +78,13 @@ class Columns:
         length: int,
         rows: NDArray[np.intp] | None = None,
         parts: Callable[[], Iterator[Columns]] | None = None,
+        source: ArrowTable | pl.DataFrame | None = None,
     ) -> None:
-        """Makes a table, which is in a file if it has `parts`: then each use reads the column."""
-        self.names = tuple(names)
+        """Makes a table, which is in a file if it has `parts`: then each use reads the column.
+
+        `source` is the table whose columns these are.
+        """
+        self.names, self.source = tuple(names), source
         self._read, self._rows, self._parts = read, rows, parts
         self._length = length if rows is None else len(rows)
         self._known: dict[str, NDArray[Any]] = {}
@@ -179,7 +183,18 @@ def columns(table: Table) -> Columns:
         return table
     if isinstance(table, ArrowTable):
         return _native_columns(table)
-    return Columns(table.columns, lambda name: table[name].to_numpy(), table.height)
+    return Columns(table.columns, lambda name: table[name].to_numpy(), table.height, source=table)
+
+
+def source(table: Table) -> ArrowTable | pl.DataFrame:
+    """Returns a table in a form that the native module reads."""
+    if isinstance(table, Columns):
+        return source(table.frame() if table.source is None else table.source)
+    if isinstance(table, ArrowTable):
+        return table
+    import polars as pl
+
+    return table.with_columns(pl.col(pl.Null).cast(pl.Float64))  # Arrow's nulls have no values
 
 
 def _native_columns(table: ArrowTable) -> Columns:
@@ -191,7 +206,8 @@ def _native_columns(table: ArrowTable) -> Columns:
             yield Columns(names, partial(_from_native, table, group=group), rows)
 
     read = partial(_from_native, table)
-    return Columns(names, read, len(table), parts=None if groups is None else parts)
+    parted = None if groups is None else parts
+    return Columns(names, read, len(table), parts=parted, source=table)
 
 
 def _among(values: NDArray[Any], wanted: Sequence[Any]) -> NDArray[np.bool_]:
@@ -220,16 +236,3 @@ def _from_native(table: ArrowTable, name: str, group: int | None = None) -> NDAr
         return words
     values: NDArray[Any] = np.frombuffer(content, dtype=_TYPES[kind])
     return values if null is None else np.where(null, np.nan, values)
-
-
-def total(values: NDArray[Any]) -> float:
-    """Returns the sum of numbers, always added in the same order: it is the same on any processor.
-
-    Each block of 128 numbers is added up in 16 interleaved sums, and the sums of blocks in pairs.
-    """
-    return _native.total(np.ascontiguousarray(values, dtype=np.float64))
-
-
-def mean(values: NDArray[Any]) -> float | None:
-    """Returns the mean of numbers; None without any."""
-    return total(values) / len(values) if len(values) else None

@@ -6,8 +6,6 @@ PACKET_BYTES = 1500
 """IP bytes of a full packet."""
 PAYLOAD_BYTES = 1448
 """Payload bytes of a full packet: IP and TCP headers take 40 bytes, timestamps 12."""
-DATAGRAM_BYTES = 1472
-"""Payload bytes of a full datagram: IP and UDP headers take 28 bytes."""
 PACKET_BITS = 8 * PACKET_BYTES
 PAYLOAD_BITS = 8 * PAYLOAD_BYTES
 WIRE = PACKET_BYTES / PAYLOAD_BYTES

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from specimens import scenario_of
 
 import narrows as nw
-from narrows.columns import Columns
 from narrows.figures.frames import flow_classes
 from narrows.figures.runs.applications import applications
 from narrows.figures.runs.tails import tails
 from narrows.listing import listing
-from narrows.metrics.workloads import workload_summary
+from narrows.metrics import flow_summaries
 from narrows.spec import registry
 from narrows.spec.datagrams import MEDIA_CONTROLS
 
@@ -151,24 +152,39 @@ def test_a_frame_without_a_queue_takes_the_path_and_its_packets(tmp_path: Any) -
     assert done["start_s"].to_list()[:3] == pytest.approx([0, 1 / 30, 2 / 30], abs=1e-8)
 
 
+def frame(**columns: Sequence[Any]) -> pl.DataFrame:
+    """A table with these columns about the only flow."""
+    series = [
+        pl.Series(name, list(values), None if name == "name" else pl.Float64, strict=False)
+        for name, values in columns.items()
+    ]
+    zeros = pl.lit(0, pl.UInt32)
+    return pl.DataFrame(series).with_columns(flow=zeros, instance=zeros)
+
+
+MEDIA = 'flows.0.workload={ kind = "media", control = "nada" }'
+
+
+def call_summary(
+    lives: tuple[Sequence[float], Sequence[float]],
+    internals: tuple[Sequence[float], Sequence[str], Sequence[float]],
+) -> dict[str, Any]:
+    """The summary of a call with a warm-up of 1 s, from starts and ends, and from internals."""
+    (starts, ends), (times, names, values) = lives, internals
+    scenario = scenario_of(overrides=["run.warmup=1s", "flows.0.cca=none", MEDIA])
+    tables = {
+        "completions": frame(start_s=starts, end_s=ends, size_bytes=starts, retransmitted=starts),
+        "internals": frame(time_s=times, name=names, value=values),
+    }
+    (found,) = flow_summaries(scenario, tables, 4.0)
+    return found["workload"]
+
+
 def test_metrics_are_growths_since_the_warm_up() -> None:
     names = ("freezes", "frozen_s", "lost_frames", "rate_changes", "encoded_bytes")
     at_one, at_three = (1, 0.5, 2, 3, 1_000), (4, 2.0, 7, 9, 501_000)
-    internals = Columns.of(
-        {
-            "time_s": np.repeat([1.0, 3.0], 5),
-            "name": np.array(names * 2, dtype=object),
-            "value": np.array([*at_one, *at_three], dtype=float),
-        }
-    )
-    lives = Columns.of(
-        {
-            "start_s": np.array([0.5, 1.5, 2.5]),
-            "end_s": np.array([0.6, 1.8, 2.6]),
-            "size_bytes": np.array([1, 2, 4]),
-        }
-    )
-    found = workload_summary({"kind": "media"}, lives, internals, 1.0)
+    internals = (np.repeat([1.0, 3.0], 5), names * 2, [*at_one, *at_three])
+    found = call_summary(([0.5, 1.5, 2.5], [0.6, 1.8, 2.6]), internals)
     assert [found[name] for name in names[:4]] == [3, 1.5, 5, 6]
     assert found["media_mbps"] == pytest.approx(2.0)
     assert found["completed"] == 2
@@ -194,12 +210,8 @@ def test_a_picture_stands_still_from_the_last_frame_to_the_last_encoded(
     shown_s: tuple[float, ...], still_s: float
 ) -> None:
     """The encoder sends until 3 s; without a frame, the time counts from the warm-up on."""
-    encoded = {"time_s": [1.0, 2.0, 3.0, 4.0], "value": [1e3, 2e3, 3e3, 3e3]}
-    names = np.array(["encoded_bytes"] * 4, dtype=object)
-    internals = Columns.of({key: np.array(of) for key, of in encoded.items()} | {"name": names})
-    times = np.array(shown_s, dtype=float)
-    lives = Columns.of({"start_s": times - 0.1, "end_s": times, "size_bytes": times})
-    found = workload_summary({"kind": "media"}, lives, internals, 1.0)
+    internals = ([1.0, 2.0, 3.0, 4.0], ["encoded_bytes"] * 4, [1e3, 2e3, 3e3, 3e3])
+    found = call_summary(([at - 0.1 for at in shown_s], shown_s), internals)
     assert found["still_s"] == pytest.approx(still_s)
 
 

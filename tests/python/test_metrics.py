@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from specimens import GOOD, samples, scenario_of
@@ -17,6 +18,7 @@ from narrows.metrics import (
     growth,
     jain,
     mbps,
+    queue_bdp,
     shares,
     statistics,
     summarise,
@@ -25,7 +27,7 @@ from narrows.metrics import (
 )
 from narrows.metrics.catalogue import FLOW as OF_FLOWS
 from narrows.metrics.catalogue import RUN
-from narrows.metrics.distributions import distributions, exact_statistics
+from narrows.metrics.distributions import distributions
 from narrows.metrics.metric import FlowFacts
 from narrows.store import RunInfo
 
@@ -182,6 +184,17 @@ def test_the_mean_over_time_counts_samples_and_the_mean_of_rtts_each_of_them() -
     assert flow["rtt_ms"]["time_mean"] is None
 
 
+@pytest.mark.parametrize("count", [1, 7, 8, 9, 127, 129, 1000, 4097])
+def test_the_mean_over_time_is_added_as_numpy_does(count: int) -> None:
+    """Stored results have it so, to the last bit."""
+    rtts = np.random.default_rng(count).lognormal(3, 1, count)
+    rows = [(0.5 + at * 1e-4, 0, 0, 0, 0) for at in range(count)]
+    made = tables(rows)
+    made["flow_samples"] = made["flow_samples"].with_columns(rtt_ms=pl.Series(rtts))
+    (flow,) = flow_summaries(with_flows('cca = "cubic"'), made, 2.0)
+    assert flow["rtt_ms"]["time_mean"] == rtts.mean()
+
+
 def test_late_and_stopped_flows_count_over_their_own_span() -> None:
     scenario = with_flows('cca = "cubic"\nstart = "1s"', 'cca = "reno"\nstop = "1s"')
     rows = [(0.5, 0, 0, 0, 0), (0.5, 1, 0, 0, 0), (2.0, 0, 500_000, 0, 0), (2.0, 1, 250_000, 0, 0)]
@@ -326,12 +339,13 @@ def test_extremes_are_exact_where_the_back_end_knows_them() -> None:
         ("rtt_max_ms", 0, 40.0, 0.0),
         ("rtt_ms", 1, 7.0, 1.0),
     ]
-    parts = distributions(samples(rows, ["kind", "id", "value", "weight"]))
-    found = exact_statistics(parts, ("rtt_ms", 0), ("min", "p50", "mean", "max"))
-    assert (found["min"], found["max"]) == (20.0, 40.0)
-    assert (found["p50"], found["mean"]) == (20.0, pytest.approx((3 * 19.97 + 40.1) / 4))
-    assert exact_statistics(parts, ("rtt_ms", 1), ("min", "max"), 2.0) == {"min": 14.0, "max": 14.0}
-    assert exact_statistics(parts, ("queue_bytes", 0), ("max",)) == {"max": None}
+    kinds = {"distributions": samples(rows, ["kind", "id", "value", "weight"])}
+    scenario = with_flows('cca = "cubic"', 'cca = "reno"')
+    one, other = (flow["rtt_ms"] for flow in flow_summaries(scenario, kinds, 2.0))
+    assert (one["min"], one["p50"], one["p99"]) == (20.0, 20.0, 40.0)
+    assert one["mean"] == pytest.approx((3 * 19.97 + 40.1) / 4)
+    assert (other["min"], other["p99"]) == (7.0, 7.0)
+    assert queue_bdp(scenario, kinds["distributions"])["max"] is None
 
 
 def test_distributions_are_told_apart_whatever_their_order() -> None:

@@ -15,7 +15,7 @@ from narrows.cli import main
 from narrows.figures import describe
 from narrows.figures.frames import conditions
 from narrows.metrics import summarise
-from narrows.metrics.offered import LeastTimes, StepFunction, SteppedOffer, TraceOffer, offers
+from narrows.metrics.offered import bytes_until, offers
 from narrows.metrics.series import RunSeries
 from narrows.metrics.tables import summary_row, summary_tables
 from narrows.plan import plan
@@ -47,29 +47,13 @@ def numbers(text: str, *overrides: str) -> dict[str, Any]:
     return summary_row(entry, [flow["cca"] for flow in scenario["flows"]])
 
 
-def test_steps_add_up() -> None:
-    steps = StepFunction.of(8.0, {2: 16.0, 5: 0.0, 6: 8.0})
-    assert steps.at(np.array([0, 1.9, 2, 5.5, 9])).tolist() == [8, 8, 16, 0, 8]
-    assert steps.integral(np.array([0, 2, 5, 6, 8])).tolist() == [0, 16, 64, 64, 80]
-    offer = SteppedOffer(StepFunction.of(8e9, {2: 16e9, 5: 0.0, 6: 8e9}))
-    assert offer.bytes_until(np.array([2, 5, 6, 8])).tolist() == [2, 8, 8, 10]
-    assert offer.time_of(np.array([1, 2, 5, 8, 9])).tolist() == [1, 2, 3.5, 5, 7]
-
-
-def test_a_trace_offers_its_opportunities_again_and_again() -> None:
-    offer = TraceOffer(np.array([1, 1, 4]))
-    times = np.array([0.5, 1, 3.9, 4, 5, 8]) * 1e6
-    assert (offer.bytes_until(times) / 1500).tolist() == [0, 2, 2, 3, 5, 6]
-    amounts = np.array([1, 1500, 1501, 3001, 4501])
-    assert (offer.time_of(amounts) / 1e6).tolist() == [1, 1, 1, 4, 5]
-
-
 def test_a_change_in_the_service_counts_from_its_instant_on() -> None:
     service = '{ kind = "steps", rates = { "1s" = "5mbit", "2s" = "20mbit" } }'
     text = BASE.replace("[[flows]]", f"service = {service}\n[[flows]]")
     at_1 = '[[changes]]\nat = "1s"\nrate = "40mbit"\n'
     offer = offers(scenario_of(text + at_1))[0]
-    assert offer.bytes_until(np.array([1e9, 2e9, 3e9])).tolist() == [1.25e6, 6.25e6, 8.75e6]
+    found = bytes_until(offer, np.array([1e9, 2e9, 3e9]))
+    assert found.tolist() == [1.25e6, 6.25e6, 8.75e6]
 
 
 @pytest.mark.parametrize("changes", [FASTER, SLOWER, FASTER + SLOWER, NEARER, FARTHER])
@@ -124,14 +108,6 @@ def test_no_transfer_is_faster_than_possible() -> None:
     assert len(flows) > 5
     assert flows.min() >= 1
     assert entry["completions"][0]["slowdown"]["p50"] >= 1
-
-
-def test_the_least_time_takes_the_slowest_link_and_the_least_delay() -> None:
-    more = '[[path.links]]\nname = "b"\nrate = "5mbit"\nbuffer = "1bdp"\n'
-    text = BASE.replace("[[flows]]", more + "[[flows]]") + NEARER
-    least = LeastTimes(scenario_of(text))
-    expected = 2 * 0.002 + 1e6 * 1500 / 1448 * 8 / 5e6
-    assert least.of(0, 0.0, 1e6, 2.0) == pytest.approx(expected)
 
 
 def test_a_saturated_trace_is_fully_used_and_its_queue_is_its_delay(tmp_path: Path) -> None:
@@ -305,15 +281,6 @@ def test_no_transfer_is_faster_than_the_least_time_of_a_service_with_bursts(serv
     for size, most in (("1400b", 6), ("200kb", 20)):
         row = numbers(BASE, f"path.service={services[service]}", f"flows.0.size={size}")
         assert 1 <= row["cubic.slowdown_p50"] < most
-
-
-def test_the_least_time_counts_payload_from_when_the_connection_is_there() -> None:
-    """The rate rises during the handshake, so that no payload needs the lower one."""
-    changed = BASE + '[[changes]]\nat = "15ms"\nrate = "100mbit"\n'
-    scenario = scenario_of(changed)
-    busy_s = 1448 * 10 * 8 * 1500 / 1448 / 100e6
-    found = LeastTimes(scenario).of(0, 0.0, 1448 * 10, 2.0)
-    assert found == pytest.approx(2 * 0.020 + busy_s)
 
 
 def test_utilization_follows_the_rate_of_a_token_bucket_and_of_batches() -> None:

@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 
 use crate::number::{general, plain};
+use crate::scenario::number;
 
 /// A property that would give a control more classes than this is ignored.
 pub const MOST: usize = 8;
@@ -131,10 +132,6 @@ fn distinct(said: impl Iterator<Item = (String, Value)>) -> Vec<String> {
         if place == 0 { words } else { format!("{words}{}", place + 1) }
     })
     .collect()
-}
-
-fn number(value: &Value) -> f64 {
-    value.as_f64().unwrap_or_default()
 }
 
 fn own_rtt(flow: &Value, path_rtt: &Value) -> (String, Value) {

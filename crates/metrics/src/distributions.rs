@@ -1,4 +1,6 @@
-//! Means and quantiles of weighted values: round-trip times, queue lengths.
+//! Means and quantiles of values: round-trip times, queue lengths, completion times.
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
 
 /// Numbers in a block, and lanes of a block, of [`total`].
 const BLOCK: usize = 128;
@@ -10,8 +12,7 @@ const ROUNDING: f64 = 1e-12;
 ///
 /// Blocks of 128 numbers, in which each 16th is added to the 16th after it, are added in pairs; the
 /// numbers before the first whole block are added last.
-#[must_use]
-pub fn total(values: &[f64]) -> f64 {
+fn total(values: &[f64]) -> f64 {
     let odd = values.len() % BLOCK;
     let rest = values[..odd].iter().fold(0.0, |sum, value| sum + value);
     let blocks: Vec<f64> = values[odd..].chunks_exact(BLOCK).map(block_total).collect();
@@ -65,6 +66,101 @@ impl Statistic {
             _ => Self::Quantile(f64::from(name.strip_prefix('p')?.parse::<u32>().ok()?) / 100.0),
         })
     }
+}
+
+/// Statistics by their names, in order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Statistics(Vec<(&'static str, Option<f64>)>);
+
+impl Statistics {
+    /// The statistics of nothing.
+    pub(crate) fn unknown(names: &[&'static str]) -> Self {
+        Self(names.iter().map(|&name| (name, None)).collect())
+    }
+
+    /// The statistics "mean", "min", "max" and such as "p95" of values in any order.
+    ///
+    /// A percentile is the smallest value that this share of the values doesn't exceed.
+    pub(crate) fn of(values: &[f64], names: &[&'static str]) -> Self {
+        let mut ascending = values.to_vec();
+        ascending.sort_by(f64::total_cmp);
+        let of = |name| match name {
+            "mean" => mean(values),
+            "min" => ascending.first().copied(),
+            "max" => ascending.last().copied(),
+            _ => nearest_rank(&ascending, name.strip_prefix('p')?.parse().ok()?),
+        };
+        Self(names.iter().map(|&name| (name, of(name))).collect())
+    }
+
+    /// A statistic among these.
+    pub(crate) fn get(&self, name: &str) -> Option<f64> {
+        self.0.iter().find(|(one, _)| *one == name)?.1
+    }
+
+    /// Adds a statistic.
+    pub(crate) fn with(mut self, name: &'static str, value: Option<f64>) -> Self {
+        self.0.push((name, value));
+        self
+    }
+}
+
+impl Serialize for Statistics {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        self.0.iter().try_for_each(|(name, value)| map.serialize_entry(name, value))?;
+        map.end()
+    }
+}
+
+/// The mean of values; `None` without any.
+#[expect(clippy::cast_precision_loss, reason = "53 bits are enough")]
+pub(crate) fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| total(values) / values.len() as f64)
+}
+
+/// The mean of values as NumPy adds them, as it was first computed so; `None` without any.
+#[expect(clippy::cast_precision_loss, reason = "53 bits are enough")]
+pub(crate) fn numpy_mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| numpy_total(values) / values.len() as f64)
+}
+
+/// The sum of numbers: of few one after the other, of up to 128 each 8th, of more the sums of both
+/// halves.
+fn numpy_total(values: &[f64]) -> f64 {
+    const LANES: usize = 8;
+    let add = |sum: f64, rest: &[f64]| rest.iter().fold(sum, |sum, value| sum + value);
+    let (whole, rest) = values.as_chunks::<LANES>();
+    match whole {
+        [] => add(0.0, values),
+        [first, more @ ..] if values.len() <= BLOCK => {
+            let mut lanes = *first;
+            for part in more {
+                lanes.iter_mut().zip(part).for_each(|(lane, value)| *lane += value);
+            }
+            let [a, b, c, d, e, f, g, h] = lanes;
+            add(((a + b) + (c + d)) + ((e + f) + (g + h)), rest)
+        }
+        _ => {
+            let half = values.len() / 2 / LANES * LANES;
+            let (first, second) = values.split_at(half);
+            numpy_total(first) + numpy_total(second)
+        }
+    }
+}
+
+/// The smallest of values in any order that at least `percent` percent of them don't exceed.
+#[must_use]
+pub fn percentile(values: &[f64], percent: usize) -> Option<f64> {
+    let mut ascending = values.to_vec();
+    ascending.sort_by(f64::total_cmp);
+    nearest_rank(&ascending, percent)
+}
+
+/// The smallest of ascending values that at least `percent` percent of them don't exceed.
+fn nearest_rank(ascending: &[f64], percent: usize) -> Option<f64> {
+    let rank = (percent * ascending.len()).div_ceil(100).max(1);
+    ascending.get(rank - 1).copied()
 }
 
 /// The exact values of a distribution whose buckets round, as far as the back end knows them.
@@ -125,6 +221,12 @@ impl Distribution {
         let above = |value: f64| min.map_or(value, |least| value.max(least));
         let within = |value: f64| max.map_or(value, |most| value.min(most));
         exact.or_else(|| value.map(above).map(within))
+    }
+
+    /// Some statistics, times `scale`.
+    pub(crate) fn statistics(&self, names: &[&'static str], scale: f64) -> Statistics {
+        let of = |name| Some(self.statistic(Statistic::parse(name)?)? * scale);
+        Statistics(names.iter().map(|&name| (name, of(name))).collect())
     }
 
     fn mean(&self) -> Option<f64> {

@@ -4,15 +4,22 @@
 //! simulator does. Statistics over several runs are the Python package's.
 
 pub mod classes;
+pub mod completions;
 pub mod counters;
 pub mod distributions;
 pub mod fairness;
 pub mod flows;
+mod internals;
 mod labels;
-mod links;
+pub mod links;
+mod lives;
+pub mod losses;
 mod number;
 pub mod offered;
 pub mod run;
-mod tables;
+pub mod run_numbers;
+mod scenario;
+pub mod tables;
+pub mod workloads;
 
 pub use labels::label;

@@ -38,8 +38,8 @@ mod _native {
     use super::environments::Environments;
     #[pymodule_export]
     use super::metrics::{
-        class_label, flow_classes, jain, latest_rows, shares, total, weighted_quantile,
-        weighted_statistics,
+        OfferedCapacity, RunMetrics, class_label, flow_classes, growth, jain, offers, percentile,
+        shares, two_way_ns, weighted_quantile, weighted_statistics,
     };
     #[pymodule_export]
     use super::registry::{
@@ -86,6 +86,30 @@ mod _native {
     /// The most classes of flows of a control.
     #[pymodule_export]
     const MAX_CLASSES: usize = narrows_metrics::classes::MOST;
+
+    /// The statistics of a link's queue in its summary.
+    #[pymodule_export]
+    const QUEUE_STATISTICS: [&str; 5] = narrows_metrics::links::QUEUE_STATISTICS;
+
+    /// The statistics of a flow's round-trip times in its summary.
+    #[pymodule_export]
+    const RTT_STATISTICS: [&str; 5] = narrows_metrics::flows::RTT_STATISTICS;
+
+    /// The statistics of completion times in summaries.
+    #[pymodule_export]
+    const COMPLETION_STATISTICS: [&str; 5] = narrows_metrics::completions::COMPLETION_STATISTICS;
+
+    /// The statistics of slowdowns in summaries.
+    #[pymodule_export]
+    const SLOWDOWN_STATISTICS: [&str; 4] = narrows_metrics::completions::SLOWDOWN_STATISTICS;
+
+    /// The ranges of the sizes of transfers: name, title, most bytes.
+    #[pymodule_export]
+    const SIZES: [(&str, &str, f64); 4] = narrows_metrics::completions::SIZES;
+
+    /// Workloads whose transfers never end.
+    #[pymodule_export]
+    const ENDLESS: [&str; 3] = narrows_metrics::completions::ENDLESS;
 
     /// The most flows of a run.
     #[pymodule_export]

@@ -77,6 +77,13 @@ impl LongTable {
         groups.map(|group| usize::try_from(group.num_rows()).unwrap_or(0)).collect()
     }
 
+    /// All rows in their order, some at a time, with the columns of these names.
+    pub fn rows_of(&self, names: &[&str]) -> Result<ParquetRecordBatchReader> {
+        let columns = self.metadata().file_metadata().schema_descr();
+        let mask = ProjectionMask::columns(columns, names.iter().copied());
+        self.reader(mask, ROWS).build()
+    }
+
     /// The values of a column, in one of the file's groups or in all, some at a time.
     pub fn column(
         &self,

@@ -1,14 +1,24 @@
 //! Metrics of a run, from columns of its tables.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use narrows_metrics::counters;
-use narrows_metrics::distributions::{self, Distribution, ExactValues, Statistic};
-use narrows_metrics::{classes, fairness};
+use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringViewArray, UInt32Array, UInt64Array};
+use arrow_schema::ArrowError;
+use narrows_metrics::completions::Transfer;
+use narrows_metrics::counters::SampleCounters;
+use narrows_metrics::distributions::{self, Distribution, Statistic};
+use narrows_metrics::offered::{self, BatchRate};
+use narrows_metrics::{classes, fairness, run};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use pythonize::{depythonize, pythonize};
+use serde::Serialize;
 use serde_json::Value;
+
+use crate::table::{ArrowTable, PythonTables, unreadable_rows};
 
 /// The class of each flow of a scenario in JSON; `groups` has the name of each flow's entry, or
 /// else its control. Raises ValueError unless there is one for each flow.
@@ -31,42 +41,187 @@ pub fn class_label(name: &str) -> Option<String> {
     narrows_metrics::label(name)
 }
 
-/// The row of each key's latest sample up to a time in s; of equal times the last.
-#[pyfunction]
-#[expect(clippy::needless_pass_by_value, reason = "what Python gives")]
-pub fn latest_rows(
-    py: Python<'_>,
-    keys: PyBuffer<u32>,
-    times_s: PyBuffer<f64>,
-    bound_s: f64,
-) -> PyResult<BTreeMap<u32, usize>> {
-    Ok(counters::latest_rows(&keys.to_vec(py)?, &times_s.to_vec(py)?, bound_s))
+/// The metrics of a run that ended at `end_s` seconds.
+///
+/// `tables` has its tables by name, each an `ArrowTable` or any other table that gives an Arrow
+/// stream; a table without rows may be left out. The methods raise `KeyError` for a missing
+/// column, OSError for rows that can't be read.
+#[pyclass(frozen, module = "narrows._native")]
+pub struct RunMetrics(run::RunMetrics<PythonTables>);
+
+#[pymethods]
+impl RunMetrics {
+    #[new]
+    fn new(scenario: &Bound<'_, PyAny>, tables: PythonTables, end_s: f64) -> PyResult<Self> {
+        Ok(Self(run::RunMetrics::new(depythonize(scenario)?, tables, end_s)))
+    }
+
+    /// The summaries of the links, by their numbers in the tables.
+    fn links<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        summary(py, || self.0.links())
+    }
+
+    /// The summaries of every flow, and of every flow of a chain, in the order of ids and starts.
+    fn flows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        summary(py, || self.0.flows())
+    }
+
+    /// The summaries of the transfers of each class with transfers that end; `groups` has the class
+    /// of each flow.
+    #[expect(clippy::needless_pass_by_value, reason = "what Python gives")]
+    fn completions<'py>(
+        &self,
+        py: Python<'py>,
+        groups: Vec<String>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        summary(py, || self.0.completions(&groups))
+    }
+
+    /// The transfers that count, by flow and start: `flow`, `class`, `name`, `start_s`, `size_bytes`,
+    /// `fct_s`, `slowdown`, and `late`, which is 1 for a missed deadline, null without one.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a size")]
+    #[expect(clippy::needless_pass_by_value, reason = "what Python gives")]
+    fn transfers(&self, py: Python<'_>, groups: Vec<String>) -> PyResult<ArrowTable> {
+        let found = py.detach(|| self.0.transfers()).map_err(unreadable_rows)?;
+        let names = self.0.flow_names();
+        let floats = |read: fn(&Transfer) -> Option<f64>| -> ArrayRef {
+            Arc::new(found.iter().map(read).collect::<Float64Array>())
+        };
+        let texts = |of: &dyn Fn(usize) -> String| -> ArrayRef {
+            let texts = found.iter().map(|one| Some(of(one.flow as usize)));
+            Arc::new(texts.collect::<StringViewArray>())
+        };
+        let flows: UInt32Array = found.iter().map(|one| Some(one.flow)).collect();
+        let sizes: UInt64Array = found.iter().map(|one| Some(one.bytes as u64)).collect();
+        let columns: [(&str, ArrayRef); 8] = [
+            ("flow", Arc::new(flows)),
+            ("class", texts(&|flow| groups[flow].clone())),
+            ("name", texts(&|flow| names[flow].to_owned())),
+            ("start_s", floats(|one| Some(one.start_s))),
+            ("size_bytes", Arc::new(sizes)),
+            ("fct_s", floats(|one| Some(one.fct_s))),
+            ("slowdown", floats(|one| Some(one.slowdown))),
+            ("late", floats(|one| one.late.map(|late| f64::from(u8::from(late))))),
+        ];
+        let batch = RecordBatch::try_from_iter(columns).map_err(unreadable_rows)?;
+        Ok(batch.into())
+    }
+
+    /// The losses on the path; None if packets can be lost only at the bottleneck. `places` has
+    /// the losses since the warm-up by place, if they are known.
+    #[expect(clippy::needless_pass_by_value, reason = "what Python gives")]
+    fn losses<'py>(
+        &self,
+        py: Python<'py>,
+        places: Option<Vec<(String, i64)>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        summary(py, || self.0.losses(places.as_deref()))
+    }
 }
 
-/// The sum of numbers, always added in the same order, so that it is the same on any processor.
+fn summary<'py, S: Serialize + Send>(
+    py: Python<'py>,
+    compute: impl FnOnce() -> Result<S, ArrowError> + Send,
+) -> PyResult<Bound<'py, PyAny>> {
+    let found = py.detach(compute).map_err(unreadable_rows)?;
+    Ok(pythonize(py, &found)?)
+}
+
+/// The capacity of a link.
+#[pyclass(frozen, module = "narrows._native")]
+pub struct OfferedCapacity(offered::OfferedCapacity);
+
+#[pymethods]
+impl OfferedCapacity {
+    /// True if the rate ever changes.
+    #[getter]
+    fn varies(&self) -> bool {
+        self.0.varies()
+    }
+
+    /// The bytes offered from time 0 to each time in ns, as the bytes of an array.
+    #[expect(clippy::needless_pass_by_value, reason = "what Python gives")]
+    fn bytes_until<'py>(
+        &self,
+        py: Python<'py>,
+        times_ns: PyBuffer<f64>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let times = times_ns.to_vec(py)?.into_iter();
+        Ok(array(py, times.map(|time_ns| self.0.until(time_ns))))
+    }
+
+    /// How long after each time in s a backlog in bytes has left the link, in ms, as the bytes of an
+    /// array.
+    #[expect(clippy::needless_pass_by_value, reason = "what Python gives")]
+    fn drain_ms<'py>(
+        &self,
+        py: Python<'py>,
+        times_s: PyBuffer<f64>,
+        backlog: PyBuffer<f64>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let pairs = times_s.to_vec(py)?.into_iter().zip(backlog.to_vec(py)?);
+        Ok(array(py, pairs.map(|(time_s, backlog)| self.0.drain_ms(time_s, backlog))))
+    }
+}
+
+fn array(py: Python<'_>, values: impl Iterator<Item = f64>) -> Bound<'_, PyBytes> {
+    PyBytes::new(py, &values.flat_map(f64::to_ne_bytes).collect::<Vec<u8>>())
+}
+
+/// The capacity of each link of a scenario, by the links' numbers in the tables.
+#[pyfunction]
+pub fn offers(scenario: &Bound<'_, PyAny>) -> PyResult<Vec<OfferedCapacity>> {
+    let found = offered::offers(&depythonize(scenario)?, BatchRate::Sustained);
+    Ok(found.into_iter().map(OfferedCapacity).collect())
+}
+
+/// The path's two-way delay without queueing in ns: the times from which its values count, and the
+/// values.
+#[pyfunction]
+pub fn two_way_ns(scenario: &Bound<'_, PyAny>) -> PyResult<(Vec<f64>, Vec<f64>)> {
+    Ok(offered::two_way_ns(&depythonize(scenario)?).into_columns())
+}
+
+/// The growth of the counters `names` of a table of samples from `start_s` to `end_s`, by `key`:
+/// "flow" or "link"; None for a value that isn't known.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "what Python gives")]
-pub fn total(py: Python<'_>, values: PyBuffer<f64>) -> PyResult<f64> {
-    Ok(distributions::total(&values.to_vec(py)?))
+pub fn growth(
+    table: &Bound<'_, PyAny>,
+    key: &str,
+    names: Vec<String>,
+    start_s: f64,
+    end_s: f64,
+) -> PyResult<BTreeMap<u32, Vec<Option<i64>>>> {
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let table = PythonTables::single("samples", table)?;
+    let found = SampleCounters::of(&table, ("samples", key), &names, (start_s, end_s));
+    let found = found.map_err(unreadable_rows)?;
+    let grown = |key| (key, names.iter().map(|name| found.growth(key, name)).collect());
+    Ok(found.keys().map(grown).collect())
+}
+
+/// The smallest of some values that at least `percent` percent of them don't exceed; None without
+/// any.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "what Python gives")]
+pub fn percentile(py: Python<'_>, values: PyBuffer<f64>, percent: usize) -> PyResult<Option<f64>> {
+    Ok(distributions::percentile(&values.to_vec(py)?, percent))
 }
 
 /// Statistics of ascending values with their weights; None if nothing has weight.
 ///
-/// A name is "min", "mean", "max", or "p" with a percentile: "p95". `exact` has the exact mean,
-/// minimum and maximum if they are known. Raises ValueError for another name.
+/// A name is "min", "mean", "max", or "p" with a percentile: "p95". Raises ValueError for another
+/// name.
 #[pyfunction]
-#[pyo3(signature = (values, weights, names, exact=(None, None, None)))]
 #[expect(clippy::needless_pass_by_value, reason = "what Python gives")]
 pub fn weighted_statistics(
     py: Python<'_>,
     values: PyBuffer<f64>,
     weights: PyBuffer<f64>,
     names: Vec<String>,
-    exact: (Option<f64>, Option<f64>, Option<f64>),
 ) -> PyResult<Vec<Option<f64>>> {
-    let (mean, min, max) = exact;
-    let found = Distribution::ascending(&values.to_vec(py)?, &weights.to_vec(py)?)
-        .with_exact(ExactValues { mean, min, max });
+    let found = Distribution::ascending(&values.to_vec(py)?, &weights.to_vec(py)?);
     let statistic = |name: &String| {
         let unknown =
             || PyValueError::new_err(format!("found {name:?}; min, mean, max or p95 is right"));

@@ -1,16 +1,18 @@
 //! Tables for Python through the Arrow C stream interface.
 
+use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
 use arrow_array::{RecordBatch, RecordBatchIterator};
-use arrow_schema::SchemaRef;
+use arrow_schema::{ArrowError, SchemaRef};
+use narrows_metrics::tables::{Rows, RunTables, TakeRows};
 use narrows_record::columns::{Column, TABLES, TableInfo};
 use parquet::errors::ParquetError;
-use pyo3::exceptions::{PyIndexError, PyKeyError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyKeyError, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict};
 
@@ -26,6 +28,7 @@ const STREAM: &CStr = c"arrow_array_stream";
 pub struct ArrowTable(Storage);
 
 /// The place of a table: memory or a file.
+#[derive(Clone)]
 enum Storage {
     Memory(RecordBatch),
     File(Arc<LongTable>),
@@ -49,6 +52,62 @@ impl ArrowTable {
             Storage::Memory(batch) => batch.schema(),
             Storage::File(table) => table.schema(),
         }
+    }
+}
+
+/// The tables of a run by name, each in parts.
+pub struct PythonTables(BTreeMap<String, Vec<Storage>>);
+
+impl PythonTables {
+    /// One table.
+    pub fn single(name: &str, table: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(Self(BTreeMap::from([(name.to_owned(), parts(table)?)])))
+    }
+}
+
+impl FromPyObject<'_, '_> for PythonTables {
+    type Error = PyErr;
+
+    fn extract(tables: Borrowed<'_, '_, PyAny>) -> PyResult<Self> {
+        let tables = tables.cast::<PyDict>()?.iter();
+        tables
+            .map(|(name, table)| Ok((name.extract()?, parts(&table)?)))
+            .collect::<PyResult<_>>()
+            .map(Self)
+    }
+}
+
+/// A table of ours, or the batches of any table that gives an Arrow stream.
+fn parts(table: &Bound<'_, PyAny>) -> PyResult<Vec<Storage>> {
+    if let Ok(own) = table.cast::<ArrowTable>() {
+        return Ok(vec![own.get().0.clone()]);
+    }
+    let capsule = table.call_method0("__arrow_c_stream__")?.cast_into::<PyCapsule>()?;
+    let stream = capsule.pointer_checked(Some(STREAM))?.cast();
+    // SAFETY: the Arrow PyCapsule interface promises a stream under this name.
+    #[expect(unsafe_code, reason = "the stream is a pointer")]
+    let batches = unsafe { RecordBatchStreamReader::from_raw(stream.as_ptr()) };
+    let batches = batches.map_err(unreadable_rows)?;
+    batches.map(|batch| batch.map(Storage::Memory).map_err(unreadable_rows)).collect()
+}
+
+impl RunTables for PythonTables {
+    fn each(&self, table: &str, columns: &[&str], take: TakeRows<'_>) -> Result<(), ArrowError> {
+        self.0.get(table).into_iter().flatten().try_for_each(|part| match part {
+            Storage::Memory(batch) => take(Rows(batch)),
+            Storage::File(table) => {
+                table.rows_of(columns)?.try_for_each(|batch| take(Rows(&batch?)))
+            }
+        })
+    }
+}
+
+/// The error of rows that can't be read: `KeyError` for a missing column.
+pub fn unreadable_rows(error: ArrowError) -> PyErr {
+    match error {
+        ArrowError::SchemaError(column) => PyKeyError::new_err(column),
+        ArrowError::CastError(_) => PyValueError::new_err(error.to_string()),
+        _ => PyOSError::new_err(error.to_string()),
     }
 }
 

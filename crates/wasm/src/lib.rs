@@ -12,7 +12,7 @@
 //! | `{"do": "edit", "text": TOML, "edits": [{"place", "value"}]}` | `text`: the edited TOML |
 //! | `{"do": "run", "text": TOML, "own": NAME?, "tables": [NAME], "packets": SPAN?, "capture": POINT?}` | `digest`, `end_s`, `packets`, `groups`, `numbers`, `scenario`, `document`, `tables` |
 //!
-//! `groups` names the class of each flow; `numbers` are those of `narrows_metrics::run`.
+//! `groups` names the class of each flow; `numbers` are those of `narrows_metrics::run_numbers`.
 //!
 //! With `capture` (`"sender"`, `"before-queue"`, `"after-queue"`, `"receiver"`) the answer has the
 //! length of a pcapng file, and `file()` returns its address.

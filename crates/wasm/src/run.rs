@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use narrows_base::Time;
 use narrows_base::registry::Values;
 use narrows_metrics::classes;
-use narrows_metrics::run::RunNumbers;
+use narrows_metrics::run::RunMetrics;
 use narrows_record::columns::PACKETS;
 use narrows_record::{NullTap, Recorder};
 use narrows_sim::{Controls, run_with};
@@ -58,7 +58,8 @@ pub(crate) fn run(
     let described = json!(scenario);
     let groups = classes::names(&described, &read.groups);
     let (recorded, end_s) = (recorder.into_tables(), outcome.end.as_secs_f64());
-    let numbers = RunNumbers::of(&described, &groups, &recorded, end_s);
+    let numbers = RunMetrics::new(described.clone(), recorded.as_slice(), end_s).numbers(&groups);
+    let numbers = numbers.expect("the recorder has every table");
     let mut found = Map::new();
     for table in recorded {
         let of_packets = wanted.packets.is_some() && table.name == PACKETS.name;

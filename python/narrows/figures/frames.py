@@ -14,7 +14,7 @@ from narrows.figures.looks import Look, looks
 from narrows.figures.model import Floats, Line, Span
 from narrows.figures.palette import name
 from narrows.metrics.headings import control_of, words
-from narrows.metrics.offered import offers
+from narrows.metrics.offered import bytes_until, offers
 from narrows.packets import PACKET_BYTES
 from narrows.spec.classes import classes
 from narrows.spec.datagrams import traffic
@@ -93,7 +93,9 @@ def rate_mbps(scenario: Scenario) -> float:
 def offered_mbps(scenario: Scenario) -> float | None:
     """The mean of what a varying bottleneck offers in Mbit/s; None where the rate is constant."""
     offer, end_ns = offers(scenario)[0], float(scenario["run"]["duration_ns"])
-    return float(offer.bytes_until(end_ns)) * 8e3 / end_ns if offer.varies and end_ns else None
+    if not offer.varies or not end_ns:
+        return None
+    return float(bytes_until(offer, np.array([end_ns]))[0]) * 8e3 / end_ns
 
 
 def bdp_bytes(scenario: Scenario) -> float:

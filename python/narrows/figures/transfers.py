@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from narrows import _native
 from narrows.columns import Table, columns
 from narrows.figures.model import Dash, Floats, Line, Mark, Panel
-from narrows.metrics.completions import SIZES, statistics
+from narrows.metrics.completions import SIZES
 
 COMPLETION_LABEL = "Completion time of a transfer (s)"
 SLOWDOWN_LABEL = "Slowdown"
@@ -34,13 +35,11 @@ def slowdown_by_size(label: str, rows: Table, hue: str, place: float = 0.0) -> l
     x, middle, high = [], [], []
     size, slowdown = (columns(rows)[name] for name in ("size_bytes", "slowdown"))
     for tick, span in enumerate(SIZES):
-        most = np.inf if span.most is None else span.most
-        within = (size > span.above) & (size <= most)
-        found = statistics(slowdown[within], ("p50", "p99"))
-        if found["p50"] is not None and found["p99"] is not None:
+        within = slowdown[(size > span.above) & (size <= span.most)]
+        if len(within):
             x.append(tick + place)
-            middle.append(found["p50"])
-            high.append(found["p99"])
+            middle.append(_native.percentile(within, 50))
+            high.append(_native.percentile(within, 99))
     y = np.array(middle)
     line = Line(label, np.array(x), y, hue, low=y, high=np.array(high), kind="points", marker="o")
     return [line] if x else []

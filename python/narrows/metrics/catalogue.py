@@ -10,11 +10,16 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from narrows.metrics.bottleneck import QUEUE_STATISTICS
-from narrows.metrics.completions import SIZES, SLOWDOWNS, STATISTICS, SizeRange
+from narrows._native import (
+    COMPLETION_STATISTICS,
+    QUEUE_STATISTICS,
+    RTT_STATISTICS,
+    SLOWDOWN_STATISTICS,
+)
+from narrows.metrics.completions import SIZES, SizeRange
 from narrows.metrics.convergence import of_run
 from narrows.metrics.fairness import jain, rtt_bias
-from narrows.metrics.flows import RTT_STATISTICS, TIME_MEAN, slowdown
+from narrows.metrics.flows import slowdown
 from narrows.metrics.metric import (
     Better,
     Entry,
@@ -221,7 +226,7 @@ FLOW: tuple[Metric, ...] = (
     *(_rtt(name) for name in RTT_STATISTICS),
     Metric("rtt_time_mean_ms", "RTT mean over time", "ms",
            "mean over time of the latest round-trip time, from the samples; empty without any",
-           lambda flow: flow.entry["rtt_ms"].get(TIME_MEAN), "less"),
+           lambda flow: flow.entry["rtt_ms"].get("time_mean"), "less"),
     *(_delay(name) for name in RTT_STATISTICS if name != "min"),
     *(_one_way(name) for name in RTT_STATISTICS if name != "min"),
     Metric("slowdown", "slowdown", "",
@@ -332,7 +337,7 @@ WORKLOAD: tuple[Metric, ...] = (
     _of_app("rate_changes", "rate changes", "",
             "changes of a video call's encoder by more than 10 % since the change before", "less",
             whole=True),
-    *(_completion(name) for name in STATISTICS),
+    *(_completion(name) for name in COMPLETION_STATISTICS),
 )  # fmt: skip
 """Columns of `flows` for flows with a workload, after its kind in `workload`."""
 
@@ -386,10 +391,10 @@ COMPLETION: tuple[Metric, ...] = (
     *(Metric(f"completion_{name}_s", f"completion {name}", "s",
              f"{_statistic(name)} of the completion times of all its transfers",
              _of_transfers("completion_s", name), "less", aliases=(page_load(name),))
-      for name in STATISTICS),
+      for name in COMPLETION_STATISTICS),
     *(Metric(f"slowdown_{name}", f"slowdown {name}", "",
              f"{_statistic(name)} of the slowdown of all its transfers",
-             _of_transfers("slowdown", name), "less") for name in SLOWDOWNS),
+             _of_transfers("slowdown", name), "less") for name in SLOWDOWN_STATISTICS),
     *(Metric(f"slowdown_{name}_{span.name}", f"slowdown {name}, {span.title}", "",
              f"{_statistic(name)} of the slowdown of its transfers of {span.title}; "
              "empty without any", _of_size(span, name), "less")

@@ -5,9 +5,9 @@ A run with a hundred flows has as many distributions, so the table is split once
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,10 +17,6 @@ from narrows.columns import Columns, Table, columns
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
-
-_Exact: TypeAlias = tuple[float | None, float | None, float | None]
-"""The mean, the minimum and the maximum, as far as they are known."""
-_UNKNOWN: _Exact = (None, None, None)
 
 
 def distribution(table: pl.DataFrame, kind: str, ident: int) -> pl.DataFrame:
@@ -61,7 +57,7 @@ def _ascends(rows: Columns) -> bool:
 
 def weighted_mean(rows: Table) -> float | None:
     """Returns the mean of `value` weighted by `weight`; None without weights."""
-    (mean,) = _statistics(columns(rows), ["mean"])
+    (mean,) = _native.weighted_statistics(*_arrays(columns(rows)), ["mean"])
     return mean
 
 
@@ -73,55 +69,15 @@ def weighted_quantile(rows: Table, share: float) -> float | None:
     return _native.weighted_quantile(*_arrays(columns(rows)), share)
 
 
-EXACT: Mapping[str, Mapping[str, str]] = {
-    "rtt_ms": {"mean": "rtt_mean_ms", "min": "rtt_min_ms", "max": "rtt_max_ms"},
-    "one_way_ms": {"min": "one_way_min_ms", "max": "one_way_max_ms"},
-    "queue_bytes": {
-        "mean": "queue_mean_bytes",
-        "min": "queue_min_bytes",
-        "max": "queue_max_bytes",
-    },
-}
-"""The kinds of the rows with the exact mean, minimum and maximum of a distribution with rounded
-buckets."""
-
-
-def exact_statistics(
-    parts: Mapping[tuple[str, int], Columns],
-    of: tuple[str, int],
-    names: Iterable[str],
-    scale: float = 1.0,
-) -> dict[str, Any]:
-    """Returns the named statistics of one of the distributions from `distributions`.
-
-    Like `statistics`, but with the exact mean, minimum and maximum if the back end knows them; all
-    other statistics lie between the latter two.
-    """
-    rows = parts.get(of)
-    if rows is None:
-        return dict.fromkeys(names)
-    kind, ident = of
-    known = [parts.get((EXACT[kind].get(name, ""), ident)) for name in ("mean", "min", "max")]
-    mean, least, most = (None if row is None else float(row["value"][0]) for row in known)
-    return _select(rows, list(names), scale, (mean, least, most))
-
-
 def statistics(rows: Table, names: Iterable[str], scale: float = 1.0) -> dict[str, Any]:
     """The named statistics of a distribution, times `scale`; None where it is empty.
 
     A name is "min", "mean", "max", or "p" with a percentile: "p95".
     """
-    return _select(columns(rows), list(names), scale, _UNKNOWN)
-
-
-def _select(rows: Columns, names: list[str], scale: float, exact: _Exact) -> dict[str, Any]:
-    found = _statistics(rows, names, exact)
+    wanted = list(names)
+    found = _native.weighted_statistics(*_arrays(columns(rows)), wanted)
     scaled = (None if value is None else value * scale for value in found)
-    return dict(zip(names, scaled, strict=True))
-
-
-def _statistics(rows: Columns, names: list[str], exact: _Exact = _UNKNOWN) -> list[float | None]:
-    return _native.weighted_statistics(*_arrays(rows), names, exact)
+    return dict(zip(wanted, scaled, strict=True))
 
 
 def _arrays(rows: Columns) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

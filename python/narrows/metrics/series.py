@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from narrows import _native
+from narrows._native import OfferedCapacity
 from narrows.columns import Columns, Table, Tables, columns
-from narrows.metrics.offered import Offer, drain_ms, offers
+from narrows.metrics.offered import bytes_until, drain_ms, offers
 from narrows.spec.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -212,7 +213,7 @@ def _ratio(part: Numbers, whole: Numbers) -> Numbers:
 
 
 def _utilization(rows: Columns, scenario: Scenario) -> Numbers:
-    offered = _offer_of(rows, scenario).bytes_until(rows.floats("time_s") * 1e9)
+    offered = bytes_until(_offer_of(rows, scenario), rows.floats("time_s") * 1e9)
     return _ratio(_increments(rows, "forwarded_bytes"), np.diff(offered, prepend=np.nan))
 
 
@@ -221,7 +222,7 @@ def _queue_ms(rows: Columns, scenario: Scenario) -> Numbers:
     return drain_ms(offer, rows.floats("time_s"), rows.floats("backlog_bytes"))
 
 
-def _offer_of(rows: Columns, scenario: Scenario) -> Offer:
+def _offer_of(rows: Columns, scenario: Scenario) -> OfferedCapacity:
     """Returns the capacity of the link of these rows."""
     return offers(scenario)[int(rows["link"][0]) if len(rows) else 0]
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from narrows.metrics.bottleneck import bottleneck_summary, link_summaries
+from narrows.metrics.bottleneck import without_name
 from narrows.metrics.catalogue import RUN
-from narrows.metrics.completions import completion_summaries
-from narrows.metrics.flows import flow_summaries
-from narrows.metrics.losses import loss_summary
+from narrows.metrics.completions import classes
+from narrows.metrics.run import run_metrics
 from narrows.spec.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -29,23 +28,24 @@ def summarise(
 
     `groups` names the class of every flow by id, by default its control. `narrows.metrics.flows`
     explains `flows`, and `narrows.metrics.bottleneck` explains `bottleneck` and `links`, which is
-    present if there are several. `losses` (`narrows.metrics.losses`) is present if packets can be
-    lost elsewhere than at the bottleneck, `completions` (`narrows.metrics.completions`) if flows or
-    transfers can end. `perf` covers the whole run. `invalid`, present only in invalid runs, gives
-    the reason. Further metrics, such as `convergence_s`, are declared in
+    present if there are several. `completions` (`narrows.metrics.completions`) is present if flows
+    or transfers can end. `losses` is present if packets can be lost elsewhere than at the
+    bottleneck: the data packets sent and dropped, the latter in `queues` and `elsewhere`, and by
+    place if the back end knows it. `perf` covers the whole run. `invalid`, present only in invalid
+    runs, gives the reason. Further metrics, such as `convergence_s`, are declared in
     `narrows.metrics.catalogue`.
     """
-    links = link_summaries(scenario, tables, info.end_s)
-    losses = loss_summary(scenario, tables, info)
-    completions = completion_summaries(scenario, tables, groups)
+    run = run_metrics(scenario, tables, info.end_s)
+    links, completions = run.links(), run.completions(classes(scenario, groups))
+    losses = run.losses(None if info.losses is None else list(info.losses.items()))
     return {
         "scenario": dict(scenario),
         "backend": info.backend,
         "seed": scenario["seed"],
-        "flows": flow_summaries(scenario, tables, info.end_s),
-        "bottleneck": bottleneck_summary(scenario, tables, info.end_s),
+        "flows": run.flows(),
+        "bottleneck": without_name(links[0]),
         **{m.name: m.measure(scenario, tables, info.end_s) for m in RUN if m.measure is not None},
-        **({"links": links} if links else {}),
+        **({"links": links} if len(links) > 1 else {}),
         **({"completions": completions} if completions else {}),
         **({} if losses is None else {"losses": losses}),
         "perf": {"packets": info.packets, "cpu_s": info.cpu_s, "wall_s": info.wall_s},

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from narrows._native import OfferedCapacity
 from narrows.columns import Columns, Table, Tables, columns
 from narrows.figures import frames
 from narrows.figures.frames import TIME, FlowClass, Groups
 from narrows.figures.model import Figure, Floats, Guide, Line, LineKind, Panel, Stack
 from narrows.metrics import windows
-from narrows.metrics.offered import Offer, drain_ms, offers, two_way_ns
+from narrows.metrics.offered import bytes_until, drain_ms, offers, two_way_ns
 from narrows.spec.measured import capacity_known, delay_known
 from narrows.spec.registry import is_bbr
 from narrows.spec.scenario import Scenario
@@ -94,9 +95,9 @@ def _throughput(
     return Panel(TIME, "Mbit/s" if in_mbps else "% of the rate", tuple(lines), title)
 
 
-def _capacity(offer: Offer, borders: Floats) -> Line:
+def _capacity(offer: OfferedCapacity, borders: Floats) -> Line:
     """The capacity of a link in each window, as an area."""
-    mbps = np.diff(offer.bytes_until(borders * 1e9)) * 8e-6 / np.diff(borders)
+    mbps = np.diff(bytes_until(offer, borders * 1e9)) * 8e-6 / np.diff(borders)
     y = np.append(mbps, mbps[-1])
     return Line("capacity", borders, y, "neutral", kind="step", width=0.8, fill=True)
 
@@ -160,12 +161,12 @@ def _rtt(scenario: Scenario, classes: list[FlowClass], tables: Tables) -> Panel:
         label = f"{members.label}'s RTprop"
         lines.append(Line(label, x, y, members.look.hue, dash="dot", kind="step", width=1.8))
     guides: tuple[Guide, ...] = ()
-    delay = two_way_ns(scenario, {"rtt_ns": None})
-    if delay.varies:
-        ends = np.append(delay.starts_ns / 1e9, frames.end_s(tables))
-        path_ms = np.append(delay.values, delay.values[-1]) / 1e6
+    starts_ns, delays_ns = two_way_ns(scenario)
+    if len(delays_ns) > 1:
+        ends = np.append(starts_ns / 1e9, frames.end_s(tables))
+        path_ms = np.append(delays_ns, delays_ns[-1]) / 1e6
         lines.append(Line("path", ends, path_ms, "neutral", dash="dash", kind="step", width=1.0))
     elif any(flow["rtt_ns"] is None for flow in scenario["flows"]):
-        rtt_ms = float(delay.values[0]) / 1e6
+        rtt_ms = float(delays_ns[0]) / 1e6
         guides = (Guide(rtt_ms, f"path {rtt_ms:.4g} ms", below=True),)
     return Panel(TIME, "ms", frames.drawable(lines), "Round-trip time", guides=guides)

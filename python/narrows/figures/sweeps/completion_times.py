@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import polars as pl
 
+from narrows._native import COMPLETION_STATISTICS
 from narrows.figures.model import Figure, Mark, Panel
 from narrows.figures.sweeps.view import View, bounds_of, by_class, choose_lines, figure
 from narrows.figures.transfers import distribution, distribution_panel
-from narrows.metrics.completions import STATISTICS
 from narrows.words import join_words
 
 
@@ -20,7 +20,7 @@ def completion_times(frame: pl.DataFrame, view: View) -> Figure:
     classes = frame["class"].unique().to_list()
     guides = tuple(
         replace(guide, below=True)  # the curves are at the top there
-        for name in STATISTICS
+        for name in COMPLETION_STATISTICS
         for guide in bounds_of(
             view, [f"{one}.completion_{name}_s" for one in classes], upright=True, of=name
         )

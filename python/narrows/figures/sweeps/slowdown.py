@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import polars as pl
 
+from narrows._native import SLOWDOWN_STATISTICS
 from narrows.figures.looks import asides
 from narrows.figures.model import Figure, Mark, Panel
 from narrows.figures.sweeps.view import View, bounds_of, by_class, choose_lines, figure
 from narrows.figures.transfers import size_panel, slowdown_by_size
-from narrows.metrics.completions import SLOWDOWNS
 
 
 def slowdown(frame: pl.DataFrame, view: View) -> Figure:
@@ -20,7 +20,7 @@ def slowdown(frame: pl.DataFrame, view: View) -> Figure:
     classes = frame["class"].unique().to_list()
     guides = tuple(
         guide
-        for name in SLOWDOWNS
+        for name in SLOWDOWN_STATISTICS
         for guide in bounds_of(view, [f"{one}.slowdown_{name}" for one in classes], of=name)
     )
 
