@@ -13,7 +13,7 @@ use narrows_cc::{
     self as cc, CcConfig, CongestionControl, INFINITE_SSTHRESH, OWN_RATES, OWN_WINDOWS, RoundTrips,
 };
 use narrows_control as own;
-use narrows_control::abi::{EventFn, RawConnection, State};
+use narrows_control::abi::{ControlHandle, EventFn, RawConnection};
 use pyo3::prelude::*;
 
 use super::first_error::{FirstError, wrong};
@@ -27,7 +27,7 @@ const NEED: &str = "a window from 1 to 10000000 packets and a rate from 8 to 1e1
 pub(super) struct LibraryControl {
     library: Library,
     /// The library's own state; null if `new` failed.
-    state: State,
+    state: ControlHandle,
     /// The latest output as the library wrote it.
     output: own::Control,
     /// The latest output as the engine takes it.
@@ -160,7 +160,7 @@ impl LibraryControl {
         &self,
         method: &str,
         otherwise: T,
-        ask: impl FnOnce(&Library, State, &mut T) -> bool,
+        ask: impl FnOnce(&Library, ControlHandle, &mut T) -> bool,
     ) -> T {
         let mut answer = otherwise;
         if !self.broken.get() && !ask(&self.library, self.state, &mut answer) {
