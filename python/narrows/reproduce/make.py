@@ -101,11 +101,8 @@ def reproduce(
     if vary_paths:
         works = [on_varied_paths(item) for item in works]
     as_written = trials is None and not vary_paths and engine.name == "sim"
-    most = (
-        (LOOKS[any(item.scope.quick for item in works)] if looks is None else looks)
-        if as_written
-        else 1
-    )
+    smaller = any(item.scope.quick for item in works)
+    most = (looks or LOOKS[smaller]) if as_written else 1
     outcomes, gathered = settle(works, place, looks=most, jobs=jobs, watcher=watcher)
     if sets:
         written = {_key(one.work): one for one in outcomes if not one.work.variation}
