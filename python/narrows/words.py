@@ -20,6 +20,16 @@ def _escape(char: str) -> str:
     return char.encode("unicode_escape").decode("ascii")
 
 
+def begin_upper(text: str) -> str:
+    """Returns the text with a capital at its beginning; nothing else changes."""
+    return text[:1].upper() + text[1:]
+
+
+def begin_lower(text: str) -> str:
+    """Returns the text with a small letter at its beginning; nothing else changes."""
+    return text[:1].lower() + text[1:]
+
+
 def count_of(number: int, thing: str) -> str:
     """Returns the number with its noun, whose plural needs only an s: "1 run", "2,000 runs"."""
     return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"

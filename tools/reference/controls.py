@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from narrows import _native
+from narrows.words import begin_upper
 from reference import PAGES, fill
 
 TARGET = PAGES / "controls.md"
@@ -20,7 +21,7 @@ def pages() -> dict[Path, str]:
 
 def _control(entry: Mapping[str, Any]) -> Iterator[str]:
     yield f"## `{entry['name']}`\n"
-    yield f"{entry['summary'][:1].upper()}{entry['summary'][1:]}. Source: {entry['source']}.\n"
+    yield f"{begin_upper(entry['summary'])}. Source: {entry['source']}.\n"
     if entry["ecn"] is not None:
         yield f"Needs explicit congestion notification: {entry['ecn']}.\n"
     if entry["name"] == "bbr":

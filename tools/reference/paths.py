@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from narrows.spec import registry
+from narrows.words import begin_upper
 from reference import PAGES, fill
 
 RegistryEntry = Mapping[str, Any]
@@ -60,7 +61,7 @@ def _preset(preset: registry.Preset) -> Iterator[str]:
 
 
 def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}."
+    return f"{begin_upper(text)}."
 
 
 _TABLES = {

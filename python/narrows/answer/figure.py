@@ -21,7 +21,7 @@ from narrows.figures.model import Figure, Guide, Line, Panel, heights
 from narrows.figures.names import axes_in_words, settings, uncapitalize, value_words
 from narrows.metrics.catalogue import find, scale_of
 from narrows.metrics.headings import heading_of, legend_words
-from narrows.words import count_of, join_words
+from narrows.words import begin_upper, count_of, join_words
 
 MOST_CASES = 7
 """The largest number of combinations of the other axes in one chart."""
@@ -39,7 +39,7 @@ def chart(study: AskedStudy, found: Mapping[AskedCase, Bracket | Ranking], runs:
     metrics = [one for quantity in study.question.quantities for one in metrics_in(quantity)]
     what = join_words(dict.fromkeys(map(_title, metrics)))
     by = axes_in_words([study.question.place])
-    title = study.name if in_words(study.name) else f"{what[:1].upper()}{what[1:]} by {by}"
+    title = study.name if in_words(study.name) else f"{begin_upper(what)} by {by}"
     return label(Figure(title, subtitle, panels, alt, columns=1, height=3.0), study.name)
 
 

@@ -30,6 +30,7 @@ from narrows.store.atomic import write_text, writing
 from narrows.sweeps.figure import save
 from narrows.sweeps.page import write_pages
 from narrows.version import __version__
+from narrows.words import begin_upper
 
 PRECISION = 0.05
 """How far the two ends of a bound may be apart, as a part of the value."""
@@ -54,7 +55,7 @@ class AnswerSet:
     def lines(self) -> list[str]:
         """The lines for a terminal."""
         told = [sentence(self.study, case, one) for case, one in self.found.items()]
-        return [*explain_zero(text[:1].upper() + text[1:] if not case else text
+        return [*explain_zero(begin_upper(text) if not case else text
                   for case, text in zip(self.found, told, strict=True)),
                 *map(str, self.paths)]  # fmt: skip
 

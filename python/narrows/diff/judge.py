@@ -21,7 +21,7 @@ from narrows.metrics.catalogue import APPLICATION, CLASS, COMPLETION, RUN, find,
 from narrows.metrics.equivalence import Difference
 from narrows.metrics.headings import words
 from narrows.metrics.leading import of_applications
-from narrows.words import label_in_percent
+from narrows.words import begin_upper, label_in_percent
 
 if TYPE_CHECKING:
     import polars as pl
@@ -101,7 +101,7 @@ def judge(first: Side, second: Side) -> list[DiffRow]:
 
 
 def _capitalise(label: str) -> str:
-    return label[:1].upper() + label[1:]
+    return begin_upper(label)
 
 
 def headline(rows: Sequence[DiffRow]) -> list[DiffRow]:

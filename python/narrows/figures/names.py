@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from narrows.spec import registry
 from narrows.spec.values import measure, part
-from narrows.words import join_words
+from narrows.words import begin_lower, begin_upper, join_words
 
 _TITLES = {
     "rate": "Rate",
@@ -72,7 +72,7 @@ def axes_in_words(places: Sequence[str]) -> str:
 def uncapitalize(text: str) -> str:
     """The text with a small first letter, unless it begins with an acronym or a name."""
     first = text.partition(" ")[0]
-    return text if first[1:] != first[1:].lower() else text[:1].lower() + text[1:]
+    return text if first[1:] != first[1:].lower() else begin_lower(text)
 
 
 def value_words(place: str, value: object) -> str:
@@ -126,4 +126,4 @@ def _key(place: str) -> str:
 
 
 def _title(key: str) -> str:
-    return _TITLES.get(key) or (key[:1].upper() + key[1:]).replace("_", " ")
+    return _TITLES.get(key) or begin_upper(key).replace("_", " ")

@@ -12,7 +12,7 @@ from narrows.metrics.catalogue import find, in_percent
 from narrows.spec import registry
 from narrows.spec.scenario import Scenario
 from narrows.spec.suggest import quote
-from narrows.words import label_in_percent
+from narrows.words import begin_upper, label_in_percent
 
 _MOST_NEAR = 3
 _NEAR = 0.6
@@ -69,7 +69,7 @@ def heading_of(column: str, controls: Mapping[str, str | None] | None = None) ->
     group, _, key = column.rpartition(".")
     metric = find(column)
     label = metric.label if metric is not None else key.replace("_", " ")
-    label = label[:1].upper() + label[1:]
+    label = begin_upper(label)
     label = f"{label}, {words(group, controls)}" if group else label
     return label_in_percent(label) if in_percent(column) else label
 

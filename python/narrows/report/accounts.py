@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from narrows.spec.registry import title
-from narrows.words import count_of
+from narrows.words import begin_upper, count_of
 
 MOST_ACCOUNTS = 6
 """The page describes this many flows, those with the most data."""
@@ -57,7 +57,7 @@ def _account(flow: Flow) -> Account:
     ]
     return Account(
         flow["name"].replace(">", " → "),
-        f"{sentence[:1].upper()}{sentence[1:]}.",
+        f"{begin_upper(sentence)}.",
         parts,
         list(_numbers(flow)),
         [*control_lines(flow), *path_lines(flow), *socket_lines(flow), *flow["notes"]],

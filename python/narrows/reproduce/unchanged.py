@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from narrows.figures.model import Figure, Panel, Stack
 from narrows.figures.sweeps.panels import share_axes
+from narrows.words import begin_lower
 
 
 def with_unchanged(before: Figure, after: Figure, change: str) -> Figure | None:
@@ -43,5 +44,5 @@ def _on_one_scale(pair: tuple[Panel, Panel], stack: Stack | None) -> tuple[Panel
 
 def _add_name(panel: Panel, name: str) -> Panel:
     """Returns the panel with a name before its title."""
-    title = f"{name}: {panel.title[:1].lower()}{panel.title[1:]}" if panel.title else name
+    title = f"{name}: {begin_lower(panel.title)}" if panel.title else name
     return replace(panel, title=title)

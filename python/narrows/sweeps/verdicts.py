@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from narrows.figures.names import quantity, setting, title_of, value_words
 from narrows.metrics.headings import heading_of
 from narrows.plan import Grid
+from narrows.words import begin_lower
 
 if TYPE_CHECKING:
     from narrows.metrics.checks import CheckOutcome, CombinationOutcome
@@ -72,7 +73,7 @@ def _sentence(
     where = ", ".join(setting(*one) for one in rest)
     head = f"{where}: " if where else ""
     title = title_of(place)
-    title = title[:1].lower() + title[1:]
+    title = begin_lower(title)
     if not good:
         return f"{head}no {title} meets all checks"
     value = min(good, key=lambda one: one[0])[1]

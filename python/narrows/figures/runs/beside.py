@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from narrows.figures.model import Figure, Panel
+from narrows.words import begin_lower
 
 MOST_BESIDE = 4
 """In more columns the panels would be unreadable."""
@@ -31,7 +32,7 @@ def beside(figures: Sequence[tuple[str, Figure]]) -> Figure:
             panels.append(
                 replace(
                     panel,
-                    title=f"{name}: {panel.title[:1].lower()}{panel.title[1:]}",
+                    title=f"{name}: {begin_lower(panel.title)}",
                     x_range=(0.0, end),
                     y_range=(panel.y_range[0], high),
                     spans=figure.stack.spans if figure.stack is not None else (),

@@ -28,7 +28,7 @@ from narrows.metrics.catalogue import find, scale_of
 from narrows.metrics.headings import columns_named, heading_of, legend_words, unknown_metric, words
 from narrows.metrics.intervals import half_width, mean
 from narrows.spec.suggest import one_of
-from narrows.words import count_of, join_words
+from narrows.words import begin_upper, count_of, join_words
 
 MOST_PANELS = 120
 """The most panels of a figure, which may span several images."""
@@ -81,7 +81,7 @@ class View:
         metric = find(column)
         named = key.replace("_", " ") if metric is None else metric.title
         of = f" of {self.words(group)}" if group else ""
-        return f"{named[:1].upper()}{named[1:]}{of}"
+        return f"{begin_upper(named)}{of}"
 
     def label(self, column: str) -> str:
         """The label of a column as people read it: "Share (%), BBR"."""

@@ -16,6 +16,7 @@ from narrows.reproduce import spread
 from narrows.reproduce.exhibit import Data, Picture
 from narrows.reproduce.library import Table
 from narrows.reproduce.study import labels
+from narrows.words import begin_lower
 
 MOST_TICKS = 6
 """A line with more places has numbers on its axis instead of their labels."""
@@ -27,7 +28,7 @@ def draw(study: Table, data: Data) -> Picture:
     """Draws every figure as a panel: means of the trials, with their range."""
     drawn = [_panel(figure, study, data) for figure in study["figure"]]
     panels = share_heights(drawn, [figure["y"] for figure in study["figure"]])
-    words = "; ".join(panel.title[:1].lower() + panel.title[1:] for panel in panels)
+    words = "; ".join(begin_lower(panel.title) for panel in panels)
     conditions = study.get("conditions", study["source"])
     lines = all(one.get("kind") == "lines" for one in study["figure"])
     figure = Figure(
