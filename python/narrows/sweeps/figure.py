@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -176,7 +177,7 @@ def _table(
     axes = {str(record["name"]): tuple(record["axes"]) for record in studies.values()}
     whole = rows
     for text in where:
-        rows = rows.filter(_condition(rows, text))
+        rows = rows.filter(_condition(rows, text, list(chain(*axes.values()))))
     if rows.is_empty():
         raise InputError.at("--where", "no run that meets all", "a combination that occurs")
     title = str(rows["study"][0])
@@ -185,7 +186,7 @@ def _table(
     return rows, known, title, runs_in(whole.filter(pl.col("study") == title))
 
 
-def _condition(rows: pl.DataFrame, text: str) -> pl.Expr:
+def _condition(rows: pl.DataFrame, text: str, axes: Sequence[str]) -> pl.Expr:
     import polars as pl
 
     written, equals, values = text.partition("=")
@@ -193,7 +194,7 @@ def _condition(rows: pl.DataFrame, text: str) -> pl.Expr:
     if not equals:
         raise InputError.at("--where", quote(text), "AXIS=VALUE, such as path.buffer=1bdp,")
     if name not in rows.columns:
-        remedy = one_of(name, [column for column in rows.columns if "." in column])
+        remedy = one_of(name, list(dict.fromkeys(axes)))
         raise InputError.at("--where", f"{quote(written)}, which is not an axis", remedy)
     wanted = {exact_value(value.strip()) for value in values.split(",")}
     known = rows[name].unique(maintain_order=True).to_list()
