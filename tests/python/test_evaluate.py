@@ -363,6 +363,9 @@ def test_the_conclusion_says_no_more_than_the_verdicts(
     }
     sentence = f"{answers[safe]}: {numbers}."
     assert conclude([attempt.contestant], judged) == [Conclusion("cubic", safe, sentence)]
+    [part] = conclude([attempt.contestant], judged, part=True)
+    assert part.safe is (None if safe else safe)
+    assert part.sentence == sentence.replace("is safe by this suite", "is safe in these situations")
     beside = replace(attempt.contestant, tested=False)
     assert conclude([beside], judged) == []
 

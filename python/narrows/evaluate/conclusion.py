@@ -21,19 +21,24 @@ class Conclusion:
 
 
 def conclude(
-    contestants: Sequence[Contestant], judged: Sequence[AttemptResult]
+    contestants: Sequence[Contestant], judged: Sequence[AttemptResult], *, part: bool = False
 ) -> list[Conclusion]:
     """Returns the answer for each control under test.
 
     A control is safe if it meets every situation in which it can run, and not safe if it misses
-    one. The answer says which of these the controls beside it miss, too.
+    one; if `part` of the suite was asked for, meeting these leaves it open. The answer says which
+    situations the controls beside it miss, too.
     """
     beside = [one for one in judged if not one.attempt.contestant.tested]
-    return [_conclude(one, of_contestant(judged, one), beside) for one in contestants if one.tested]
+    tested = [one for one in contestants if one.tested]
+    return [_conclude(one, of_contestant(judged, one), beside, part) for one in tested]
 
 
 def _conclude(
-    control: Contestant, mine: Sequence[AttemptResult], beside: Sequence[AttemptResult]
+    control: Contestant,
+    mine: Sequence[AttemptResult],
+    beside: Sequence[AttemptResult],
+    part: bool,
 ) -> Conclusion:
     broken = [one for one in mine if one.verdict == CheckVerdict.NOT_MET]
     undecided = [one for one in mine if one.verdict == CheckVerdict.UNDECIDED]
@@ -48,12 +53,13 @@ def _conclude(
     parts = [_part(some, word, len(mine), beside) for word, some in kinds.items() if some]
     safe = False if broken else None if undecided or not met else True
     answer = {
-        True: f"{control.title} is safe by this suite",
+        True: f"{control.title} is safe {'in these situations' if part else 'by this suite'}",
         False: f"{control.title} isn't safe by this suite",
         None: f"This suite leaves open whether {control.title} is safe",
     }[safe]
     number = f"{met} of {count_of(len(mine), 'situation')} met"
-    return Conclusion(control.key, safe, f"{answer}: {', '.join([number, *parts])}.")
+    known = None if safe and part else safe
+    return Conclusion(control.key, known, f"{answer}: {', '.join([number, *parts])}.")
 
 
 def _part(

@@ -19,7 +19,7 @@ from typing import Any
 from narrows.backends import get_backend
 from narrows.evaluate import site
 from narrows.evaluate.commands import EvaluateArguments
-from narrows.evaluate.conclusion import conclude
+from narrows.evaluate.conclusion import Conclusion, conclude
 from narrows.evaluate.failure import quantity
 from narrows.evaluate.index import INDEX, ONLY, RECORD, folder_of, write_index
 from narrows.evaluate.runs import Contestant, attempts, contestants
@@ -69,6 +69,10 @@ class Evaluation:
         """The overview page."""
         return self.out / INDEX
 
+    def conclusions(self) -> list[Conclusion]:
+        """Returns the answer for each control under test."""
+        return conclude(self.contestants, self.judged, part=self.out.name == ONLY)
+
     def document(self) -> dict[str, Any]:
         """Returns the evaluation as `--json` prints it and `evaluation.json` stores it."""
         return {
@@ -77,7 +81,7 @@ class Evaluation:
             "version": __version__,
             "controls": [one.key for one in self.contestants if one.tested],
             "situations": [_entry(one) for one in self.judged],
-            "conclusions": [asdict(one) for one in conclude(self.contestants, self.judged)],
+            "conclusions": [asdict(one) for one in self.conclusions()],
             "requirements": [asdict(one) for one in self.suite.requirements],
             "page": str(self.page),
         }
@@ -85,7 +89,7 @@ class Evaluation:
     def lines(self) -> list[str]:
         """Returns the lines for a terminal: suite, situations, counts, failures, conclusions."""
         verdicts = [*_counts(self), *explain_zero(_not_met(self)), *_failures(self)]
-        answers = [one.sentence for one in conclude(self.contestants, self.judged)]
+        answers = [one.sentence for one in self.conclusions()]
         page = f"page: {self.page}"
         return [self.suite.title, "", *_matrix(self), "", *verdicts, page, "", *answers]
 

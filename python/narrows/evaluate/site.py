@@ -78,7 +78,10 @@ def write(
         undecided={name: open_questions(mine) for name, mine in mine_of.items()},
         strengths={name: situations_met(mine) for name, mine in mine_of.items()},
         compared=differences(contestants, mine_of),
-        conclusions={one.control: one.sentence for one in conclude(contestants, judged)},
+        conclusions={
+            one.control: one.sentence
+            for one in conclude(contestants, judged, part=bool(asked.only))
+        },
         pages={row.situation.name: row.page for row in rows},
         results="../../index.html" if asked.only else "../index.html",
         command=command,
