@@ -27,7 +27,7 @@ KEY_IN, MOST_KEYS = 0.5, 7
 LETTER_IN = 0.072
 """The width of a letter of a label."""
 GUIDE_LETTER_IN = 0.068
-MOST_OUTSIDE = 0.25
+MOST_OUTSIDE = 0.5
 """A guide's label that takes a larger part of a panel isn't written outside the axes."""
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 AXIS = 0.8
