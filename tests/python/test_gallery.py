@@ -37,7 +37,7 @@ def test_each_entry_has_a_picture_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.slug)
-def test_the_commands_of_an_entry_exist(entry: gallery.Entry) -> None:
+def test_the_commands_of_an_entry_exist(entry: gallery.GalleryEntry) -> None:
     for words in entry.commands():
         command = ROOT_COMMAND.commands[words[0]]
         with command.make_context("narrows", words[1:]):
@@ -45,7 +45,7 @@ def test_the_commands_of_an_entry_exist(entry: gallery.Entry) -> None:
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.slug)
-def test_a_link_opens_the_specification(entry: gallery.Entry) -> None:
+def test_a_link_opens_the_specification(entry: gallery.GalleryEntry) -> None:
     link = gallery.share(entry)
     if not link:
         assert entry.sweep is not None or entry.sets
@@ -71,5 +71,5 @@ def test_an_entry_runs_and_is_drawn(tmp_path: Path) -> None:
 
 
 def test_another_specification_runs_anew() -> None:
-    one = gallery.Entry("a", "", toml='name = "a"\n')
-    assert gallery.key(one) != gallery.key(gallery.Entry("a", "", toml='name = "a" # b\n'))
+    one = gallery.GalleryEntry("a", "", toml='name = "a"\n')
+    assert gallery.key(one) != gallery.key(gallery.GalleryEntry("a", "", toml='name = "a" # b\n'))

@@ -109,7 +109,7 @@ def test_figures_of_a_sweep_take_their_own_headings(study: Path) -> None:
     heat = describe(
         study, "heatmap", metric="Page load p95, users", y="path.rate", x="flows[0].cca"
     )
-    assert "Completion p95 (s), users" in heat.subtitle
+    assert heat.title.startswith("Completion p95 of users")
     assert View("", ()).label("users.share") == "Share (%), users"
 
 
