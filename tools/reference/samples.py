@@ -10,7 +10,7 @@ import re
 import subprocess
 import textwrap
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -236,6 +236,7 @@ INSIDE = {
 }
 """Their types in `narrows_cc`, and those of the kinds that are there alone."""
 WITHOUT_DEFAULT = {"congestion"}
+"""The kinds that have no default there."""
 
 
 @dataclass(frozen=True)
@@ -329,6 +330,14 @@ def _entry(name: str, value: str) -> str:
     return f"{name}," if name == value else f"{name}: {value},"
 
 
+def _structure(name: str, attributes: str, doc: str, fields: Iterable[tuple[str, str]]) -> str:
+    """A type of Rust with its fields, each with its doc."""
+    parts = [_comment(doc), attributes, f"pub struct {name} {{"]
+    for declared, what in fields:
+        parts += [_comment(what, "    "), f"    {declared},"]
+    return "\n".join([*parts, "}"])
+
+
 def write_events(samples: Sequence[Sample]) -> str:
     """The sender's own types, in `narrows_cc`."""
     parts = [
@@ -343,18 +352,19 @@ def write_events(samples: Sequence[Sample]) -> str:
     for sample in samples:
         fields = [field for field in sample.every if field["kind"] != "round"]
         has_default = not any(field["kind"] in WITHOUT_DEFAULT for field in fields)
-        parts += ["", _comment(sample.doc)]
-        parts.append(f"#[derive(Clone, Copy, Debug{', Default' if has_default else ''})]")
-        parts.append(f"pub struct {sample.name} {{")
-        for field in fields:
-            kind, doc = field["kind"], field["doc"]
-            if "placeholder" in field:
-                doc = f"{doc.removesuffix('.')}; {field['placeholder']} before the first sample."
-            parts.append(_comment(doc, "    "))
-            inside = INSIDE[kind] if kind in INSIDE else KINDS[kind].inside
-            parts.append(f"    pub {field['name']}: {inside},")
-        parts.append("}")
+        derived = f"#[derive(Clone, Copy, Debug{', Default' if has_default else ''})]"
+        told = map(_inside, fields)
+        parts += ["", _structure(sample.name, derived, sample.doc, told)]
     return "\n".join(parts) + "\n"
+
+
+def _inside(field: Mapping[str, Any]) -> tuple[str, str]:
+    """A field in `narrows_cc`, and its doc."""
+    kind, doc = field["kind"], field["doc"]
+    if "placeholder" in field:
+        doc = f"{doc.removesuffix('.')}; {field['placeholder']} before the first sample."
+    inside = INSIDE[kind] if kind in INSIDE else KINDS[kind].inside
+    return f"pub {field['name']}: {inside}", doc
 
 
 def write_layouts(samples: Sequence[Sample]) -> str:
@@ -366,15 +376,17 @@ def write_layouts(samples: Sequence[Sample]) -> str:
         "use crate::samples::{AtSend, Congestion, Maybe, RateSample, RecoveryState};",
     ]
     for sample in samples:
-        parts += ["", _comment(sample.doc), "#[repr(C)]", "#[derive(Clone, Copy, Debug)]"]
-        parts.append(f"pub struct {sample.name} {{")
-        for field in sample.fields:
-            kind = field["kind"]
-            layout = LAYOUTS[kind][0] if kind in LAYOUTS else KINDS[kind].layout
-            parts.append(_comment(field["doc"], "    "))
-            parts.append(f"    pub {_layout_name(field)}: {layout},")
-        parts.append("}")
+        derived = "#[repr(C)]\n#[derive(Clone, Copy, Debug)]"
+        told = map(_in_layout, sample.fields)
+        parts += ["", _structure(sample.name, derived, sample.doc, told)]
     return "\n".join(parts) + "\n"
+
+
+def _in_layout(field: Mapping[str, Any]) -> tuple[str, str]:
+    """A field in the layout of C, and its doc."""
+    kind = field["kind"]
+    layout = LAYOUTS[kind][0] if kind in LAYOUTS else KINDS[kind].layout
+    return f"pub {_layout_name(field)}: {layout}", field["doc"]
 
 
 def write_conversions(samples: Sequence[Sample]) -> str:
@@ -413,12 +425,10 @@ def write_classes(samples: Sequence[Sample]) -> str:
     ]
     for sample in samples:
         fields = list(sample.flat())
-        parts += ["", _comment(sample.doc)]
-        parts += ['#[pyclass(frozen, get_all, module = "narrows._native")]', "#[derive(Debug)]"]
-        parts.append(f"pub struct {sample.name} {{")
-        for field in fields:
-            parts += [_comment(field.doc, "    "), f"    {field.name}: {field.python},"]
-        parts += ["}", "", f"impl {sample.name} {{"]
+        derived = '#[pyclass(frozen, get_all, module = "narrows._native")]\n#[derive(Debug)]'
+        told = ((f"{field.name}: {field.python}", field.doc) for field in fields)
+        parts += ["", _structure(sample.name, derived, sample.doc, told)]
+        parts += ["", f"impl {sample.name} {{"]
         parts.append(f"    pub(super) fn new({sample.parameters}) -> Self {{")
         parts.append("        Self {")
         for field in fields:
