@@ -53,6 +53,8 @@ class Evaluation:
     backend: str
     done: BatchOutcome
     out: Path
+    part: bool = False
+    """True if only some situations of the suite were asked for."""
 
     @property
     def good(self) -> bool:
@@ -71,7 +73,7 @@ class Evaluation:
 
     def conclusions(self) -> list[Conclusion]:
         """Returns the answer for each control under test."""
-        return conclude(self.contestants, self.judged, part=self.out.name == ONLY)
+        return conclude(self.contestants, self.judged, part=self.part)
 
     def document(self) -> dict[str, Any]:
         """Returns the evaluation as `--json` prints it and `evaluation.json` stores it."""
@@ -129,7 +131,8 @@ def evaluate(
     judged = tuple(judge(one, found.of) for one in tried)
     tested = [one.key for one in entrants if one.tested]
     folder = folder_of(place / "site", tested, backend)
-    made = Evaluation(asked, entrants, judged, backend, done, folder / ONLY if only else folder)
+    pages = folder / ONLY if only else folder
+    made = Evaluation(asked, entrants, judged, backend, done, pages, part=bool(only))
     how = EvaluateArguments(controls, str(suite), only, beside, trials, backend, stack, command)
     site.write(made.out, asked, entrants, judged, how, found.of)
     write_text(made.out / RECORD, json.dumps(made.document(), indent=1) + "\n")
