@@ -58,12 +58,12 @@ def same_trace(scenario: Scenario, trials: int) -> str:
 
 def left_out(runs: Sequence[Entry]) -> Iterator[str]:
     """Yields a sentence for each class whose unfinished transfers weren't counted."""
+    if runs[0]["scenario"]["run"]["record"] != "summary":
+        return
     found = [entry for run in runs for entry in run.get("completions", ())]
     for name in dict.fromkeys(entry["class"] for entry in found):
         own = [entry for entry in found if entry["class"] == name]
-        if runs[0]["scenario"]["run"]["record"] == "summary" and None in [
-            e["unfinished"] for e in own
-        ]:
+        if any(entry["unfinished"] is None for entry in own):
             yield note_of_finished(name, [entry["completed"] for entry in own])
 
 
