@@ -70,7 +70,7 @@ pub struct CompletionSummary {
     /// Statistics of the finished ones.
     #[serde(flatten)]
     pub all: TransferStatistics,
-    /// The same of each range of sizes that any of them is in.
+    /// Statistics of each range of sizes that has finished ones.
     pub by_size: Vec<SizeSummary>,
 }
 

@@ -17,7 +17,7 @@ struct CounterState {
     values: Vec<f64>,
 }
 
-/// SampleCounters of each flow or link at both ends of a span.
+/// Counters of each flow or link at both ends of a span.
 ///
 /// A counter is zero before the first row, and at time 0, so that a span from time 0 includes the
 /// events at time 0. Both ends should be sampled instants, as the warm-up and the end of a run are.

@@ -341,7 +341,7 @@ impl<'a> LeastTimes<'a> {
         self.varies.then(|| self.varying(flow, start_s * NS, bytes, trips(flow)))
     }
 
-    /// The same for a flow with a size, which connects first.
+    /// The minimum time in s of a flow with a size, which connects first, if anything varies.
     pub(crate) fn of_connection(&self, flow: &Value, start_s: f64, bytes: f64) -> Option<f64> {
         self.varies.then(|| self.varying(flow, start_s * NS, bytes, 2.0))
     }
