@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from narrows.backends.uml import processors
-from narrows.backends.uml.processors import keep_on, own_processor
+from narrows.backends.uml.processors import own_processor, starting_on
 
 
 @pytest.fixture(autouse=True)
@@ -38,21 +40,24 @@ def test_without_a_place_for_locks_a_guest_runs_anywhere(
         assert processor is None
 
 
+_SHOW = "import os; print(sorted(os.sched_getaffinity(0)))"
+_START_ONE = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {_SHOW!r}])"
+
+
+def _started(processor: int | None) -> str:
+    """The processors of a process that was started by one that was started here."""
+    with starting_on(processor):
+        process = subprocess.Popen([sys.executable, "-c", _START_ONE], stdout=subprocess.PIPE)
+    return process.communicate()[0].decode().strip()
+
+
 def test_a_process_stays_on_its_processor_with_those_that_it_starts() -> None:
     allowed = os.sched_getaffinity(0)
-    chosen = max(allowed)
-    pipe = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.read(pipe[0], 1)
-        grandchild = os.fork()
-        own = os.sched_getaffinity(0) == {chosen}
-        if grandchild == 0:
-            os._exit(0 if own else 1)
-        os._exit(os.waitstatus_to_exitcode(os.waitpid(grandchild, 0)[1]) if own else 1)
-    keep_on(child, None)
-    assert os.sched_getaffinity(child) == allowed
-    keep_on(child, chosen)
-    os.write(pipe[1], b"!")
-    assert os.waitpid(child, 0)[1] == 0
-    keep_on(child, chosen)  # it has ended, which is no error
+    assert _started(max(allowed)) == f"[{max(allowed)}]"
+    assert _started(None) == str(sorted(allowed))
+    assert os.sched_getaffinity(0) == allowed
+
+
+def test_a_processor_that_is_gone_is_no_error() -> None:
+    allowed = os.sched_getaffinity(0)
+    assert _started(max(allowed) + 1000) == str(sorted(allowed))

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from narrows.backends.uml.processors import keep_on, own_processor
+from narrows.backends.uml.processors import own_processor, starting_on
 from narrows.errors import NarrowsError
 
 SCRIPT = "init"
@@ -89,18 +89,18 @@ def boot(
     command += [f"narrows.seed={seed}", "--", "-c", _FIRST_STEPS]
     with own_processor() as processor, (directory / CONSOLE).open("wb") as console:
         try:
-            process = subprocess.Popen(
-                command,
-                cwd=directory,
-                env=_environment(program, directory, seed),
-                stdin=subprocess.DEVNULL,
-                stdout=console,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
+            with starting_on(processor):
+                process = subprocess.Popen(
+                    command,
+                    cwd=directory,
+                    env=_environment(program, directory, seed),
+                    stdin=subprocess.DEVNULL,
+                    stdout=console,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                )
         except OSError as error:
             raise GuestError(f"the guest can't be started: {error}") from error
-        keep_on(process.pid, processor)
         try:
             return _wait(process, watch)
         finally:

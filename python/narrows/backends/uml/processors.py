@@ -36,8 +36,17 @@ def _take(held: ExitStack) -> int | None:
     return None
 
 
-def keep_on(process: int, processor: int | None) -> None:
-    """Keeps a process, and those that it will start, on a processor; with None it runs anywhere."""
+@contextmanager
+def starting_on(processor: int | None) -> Iterator[None]:
+    """Keeps the processes that this thread starts, and theirs, on a processor; None on any.
+
+    They inherit it. Moved after its start, a guest may have started others already.
+    """
+    before = os.sched_getaffinity(0)
     if processor is not None:
-        with suppress(OSError):  # it has ended, or may not be moved
-            os.sched_setaffinity(process, {processor})
+        with suppress(OSError):  # a container may forbid it, or have lost the processor
+            os.sched_setaffinity(0, {processor})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
