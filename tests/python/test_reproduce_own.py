@@ -161,6 +161,8 @@ def test_a_changed_figure_is_shown_with_the_unchanged_one(tmp_path, capsys) -> N
     (picture,) = (place / "site").glob("*.svg")
     words = re.findall(r">(unchanged|path\.rtt=60ms): goodput", picture.read_text())
     assert words == ["unchanged", "path.rtt=60ms"]
+    subtitle = " ".join(re.findall(r">([^<>]+)</text>", picture.read_text()))
+    assert re.search(r"as written: Section 2; .*; changed: path\.rtt=60ms", subtitle), subtitle
     kept = open_store(place / "runs")
     delays = {kept.scenario(key)["path"]["rtt_ns"] for key in sorted(kept.keys())}
     assert delays >= {20_000_000, 60_000_000}

@@ -194,10 +194,15 @@ def _make(
 
 
 def _beside(before: Picture | None, picture: Picture, variation: str) -> Picture:
-    """The picture of changed conditions with that of the conditions as written, if it has one."""
+    """The picture of changed conditions with that of the conditions as written, if it has one.
+
+    Subtitles are a study's own words, so they name the conditions as written and not the change.
+    """
     change = variation.partition(": ")[2]
     both = before and with_unchanged(before.figure, picture.figure, change)
-    return replace(picture, figure=both) if both else _say(picture, variation)
+    figure = both or picture.figure
+    as_written = replace(figure, subtitle=f"as written: {figure.subtitle}")
+    return _say(replace(picture, figure=as_written), variation)
 
 
 def _say(picture: Picture, words: str) -> Picture:
