@@ -102,6 +102,8 @@ class PageContents:
     checks: Sequence[Check] = ()
     lead: str = ""
     accounts: Sequence[Account] = ()
+    counts: str = ""
+    """Sentences on the counts of losses in the accounts."""
     notes: str = ""
     """Sentences, if trials still drift, are all the same run, or replay the same trace."""
     show: tuple[float, float] | None = None

@@ -12,7 +12,7 @@ from narrows import figures
 from narrows.errors import StoreError
 from narrows.metrics.settling import note_of_run
 from narrows.metrics.trials import alike, same_trace
-from narrows.report.accounts import Account, accounts
+from narrows.report.accounts import COUNTS, Account, accounts
 from narrows.report.commands import as_typed, both_ways
 from narrows.report.page import Check, PageContents, Run, joint_timeline, render
 from narrows.store import Result, open_result
@@ -91,7 +91,7 @@ def _pictures(result: Result, show: tuple[float, float] | None) -> list[Path]:
 
 
 def _study(result: Result, verdicts: Verdicts, pictures: Sequence[str]) -> PageContents:
-    manifest = result.manifest
+    manifest, captured = result.manifest, _accounts(result)
     return PageContents(
         title=result.name,
         version=str(manifest["version"]),
@@ -104,7 +104,8 @@ def _study(result: Result, verdicts: Verdicts, pictures: Sequence[str]) -> PageC
         links=_links(result, pictures),
         checks=verdicts.checks,
         lead=verdicts.lead,
-        accounts=_accounts(result),
+        accounts=captured,
+        counts=COUNTS if any(one.has_losses for one in captured) else "",
         notes=_notes(result),
         show=verdicts.show,
     )
