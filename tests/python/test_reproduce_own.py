@@ -126,6 +126,9 @@ def test_a_study_without_claims_says_its_values_and_that_nothing_is_judged(tmp_p
 def test_a_grid_is_small_only_if_something_is_left_out(tmp_path, capsys) -> None:
     assert run_cli("reproduce", paper(tmp_path), "--quick") == 0
     assert "(linux-6.12, quick: 1 of 2 conditions)" in capsys.readouterr().out
+    shorter = STUDY.replace('"path.loss" = [0.0]', 'set = { "run.duration" = "3s" }')
+    assert run_cli("reproduce", paper(tmp_path, shorter, name="shorter"), "--quick") == 0
+    assert "(linux-6.12, quick: shorter runs)" in capsys.readouterr().out
     plain = STUDY.replace('[quick]\n"path.loss" = [0.0]\n', "")
     assert run_cli("reproduce", paper(tmp_path, plain, name="plain"), "--quick") == 0
     assert "quick" not in capsys.readouterr().out

@@ -281,7 +281,7 @@ def _row(line: ledger.ClaimVerdicts, thumbs: dict[str, str]) -> ClaimRow:
     row = replace(_plain_row(line), page=page_name(first.figure), thumb=thumbs.get(first.figure))
     if line.verdict != "not run":
         return row
-    told = f"{first.verdict}, on a smaller grid" if first.way.quick else first.verdict
+    told = f"{first.verdict}{first.extent}"
     return replace(row, verdict=first.verdict, headline=told, others=row.others[1:])
 
 

@@ -170,8 +170,7 @@ def _origin(found: Sequence[ClaimVerdicts], here: Sequence[LedgerEntry]) -> str:
 
 
 def _entry(entry: LedgerEntry, here: bool) -> str:
-    quick = ", smaller grid" if entry.way.quick else ""
     origin = "here" if here else "recorded"
     measured = "; ".join(check["measured"] for check in (*entry.checks, *entry.notes))
-    way = f"{entry.way.backend}, {entry.way.profile}{quick}, {origin}"
+    way = f"{entry.way.backend}, {entry.way.profile}{entry.extent}, {origin}"
     return f"{way}: {entry.verdict} ({measured})"
