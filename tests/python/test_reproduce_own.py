@@ -165,6 +165,17 @@ def test_a_changed_figure_is_shown_with_the_unchanged_one(tmp_path, capsys) -> N
     words = re.findall(r">(unchanged|path\.rtt=60ms): goodput", picture.read_text())
     assert words == ["unchanged", "path.rtt=60ms"]
     subtitle = " ".join(re.findall(r">([^<>]+)</text>", picture.read_text()))
+    page = place / "site/law-changed-path.rtt-60ms.html"
+    assert f"page: {page}" in told
+    words = page.read_text()
+    assert re.findall(r"<h2>(Simulated, .*)</h2>", words) == [
+        "Simulated, with the TCP of linux-6.12, changed: path.rtt=60ms",
+        "Simulated, with the TCP of linux-6.12, as written",
+    ]
+    assert words.count('id="law/less"') == 2
+    assert picture.name in words
+    assert "narrows reproduce ./law --set path.rtt=60ms" in words
+    assert "index.html" not in words
     assert re.search(r"as written: Section 2; .*; changed: path\.rtt=60ms", subtitle), subtitle
     kept = open_store(place / "runs")
     delays = {kept.scenario(key)["path"]["rtt_ns"] for key in sorted(kept.keys())}
