@@ -23,7 +23,7 @@ from narrows.reproduce import fit, judgements, ledger, negative, rivals, seeds, 
 from narrows.reproduce.catalogue import exhibits
 from narrows.reproduce.changes import changes
 from narrows.reproduce.claims import KINDS, UNCHECKED, claims
-from narrows.reproduce.exhibit import CONFIDENCE
+from narrows.reproduce.exhibit import CONFIDENCE, Scope
 from narrows.reproduce.judgements import Judgement
 from narrows.reproduce.ledger import ClaimVerdicts, LedgerEntry
 from narrows.reproduce.library import DATA, DOCUMENTS
@@ -184,7 +184,7 @@ def _matrices(judged: Sequence[Judgement]) -> Iterator[str]:
     for matrix in matrices:
         mine = [one for one in own if claims()[one.claim].document == matrix.document]
         quick = any(one.quick for one in mine)
-        yield f"### {matrix.document}{', smaller grids' if quick else ''}\n"
+        yield f"### {matrix.document}{', quick forms' if quick else ''}\n"
         yield from testbeds.describe(matrix)
         yield ""
         yield from fit.describe(
@@ -220,12 +220,18 @@ def _controls(judged: Sequence[Judgement]) -> Iterator[str]:
     )
     yield "| Claim | With | Noticed | Measured |\n|---|---|---|---|"
     for one in controls:
-        grid = ", smaller grid" if one.quick else ""
+        grid = f", {_quick_form(one.claim)}" if one.quick else ""
         told = f"{one.failed} {one.measured}".replace("|", "\\|")
         yield f"| `{one.claim}` | {changes()[one.change].words}{grid} | {one.answer} | {told} |"
     yield ""
     yield from _why_unnoticed(controls)
     yield from _silent_claims(controls, _own(judged))
+
+
+def _quick_form(claim: str) -> str:
+    """How much of the claim's figure its quick form makes: "quick: shorter runs"."""
+    exhibit = next(one for one in exhibits().values() if claim in one.claims)
+    return exhibit.in_words(Scope(exhibit.profile, quick=True))
 
 
 def _why_unnoticed(controls: Sequence[Control]) -> Iterator[str]:
@@ -272,10 +278,10 @@ def other_pages(judged: Sequence[Judgement]) -> Iterator[tuple[Path, str]]:
 
 
 def _grid(judged: Sequence[Judgement]) -> Iterator[str]:
-    """How many were judged on smaller grids, and how often trials could be added."""
+    """How many were judged in a quick form, and how often trials could be added."""
     every, small = {one.claim for one in judged}, {one.claim for one in judged if one.quick}
     if small:
-        yield f"{len(small)} of {count_of(len(every), 'claim')} were judged on smaller grids.\n"
+        yield f"{len(small)} of {count_of(len(every), 'claim')} were judged in a quick form.\n"
     yield from _looks([one.looks for one in judged if not one.quick])
 
 
@@ -338,8 +344,8 @@ def _way(line: ClaimVerdicts, backend: str) -> str:
         return ""
     varied = ", varied paths" if entry.way.has_varied_paths else ""
     told = f"{line.standing(entry).verdict}{line.more(entry)}"
-    grid, age = ", smaller grid" if entry.way.quick else "", " †" if _older(entry) else ""
-    return f"{told}{grid}{varied}{entry.way.limit}{age}"
+    age = " †" if _older(entry) else ""
+    return f"{told}{entry.extent}{varied}{entry.way.limit}{age}"
 
 
 def _later(line: ClaimVerdicts, backend: str) -> LedgerEntry | None:
@@ -435,7 +441,7 @@ def _brief(judged: Judgement) -> tuple[dict[str, Any], ...]:
 
 
 def whole(entries: Sequence[LedgerEntry]) -> list[LedgerEntry]:
-    """The entries of whole grids; of smaller ones only if there is no whole one."""
+    """The entries of whole figures; of quick forms only if there is no whole one."""
     made = {(*entry.key[:3],) for entry in entries if not entry.way.quick}
     return [entry for entry in entries if not entry.way.quick or entry.key[:3] not in made]
 

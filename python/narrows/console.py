@@ -370,8 +370,12 @@ def _completion_time(flow: Entry) -> float | None:
 
 def _link_lines(runs: Sequence[Entry]) -> Iterator[str]:
     """Yields a line for every link, and one for losses elsewhere."""
-    rtt_ms = runs[0]["scenario"]["path"]["rtt_ns"] / 1e6
-    yield _link_line("bottleneck", [run["bottleneck"] for run in runs], rtt_ms)
+    from narrows.figures.frames import offered_mbps
+
+    scenario = runs[0]["scenario"]
+    rtt_ms, mean_mbps = scenario["path"]["rtt_ns"] / 1e6, offered_mbps(scenario)
+    offered = "" if mean_mbps is None else f" of {mean_mbps:.3g} Mbit/s on average"
+    yield _link_line(f"bottleneck{offered}", [run["bottleneck"] for run in runs], rtt_ms)
     for number, link in enumerate(runs[0].get("links", ())):
         if number > 0:
             yield _link_line(str(link["name"]), [run["links"][number] for run in runs], rtt_ms)

@@ -244,6 +244,7 @@ def _metrics() -> Iterator[Row]:
         CLASS,
         COMPLETION,
         FLOW,
+        HALVES,
         PACKETS,
         RUN,
         WORKLOAD,
@@ -253,7 +254,11 @@ def _metrics() -> Iterator[Row]:
     applications = {one.name: one for its in APPLICATION.values() for one in its}.values()
     parts: tuple[tuple[str, str, Iterable[Metric]], ...] = (
         ("of a run", "columns of the table `summary`", (*RUN, PACKETS)),
-        ("of a class", "columns of `summary` called CLASS.NAME, such as bbr.share", CLASS),
+        (
+            "of a class",
+            "columns of `summary` called CLASS.NAME, such as bbr.share",
+            (*CLASS, *HALVES),
+        ),
         ("of videos and calls", "the same, of classes with such flows", applications),
         ("of transfers", "the same, of classes with transfers that end", COMPLETION),
         ("of a flow", "columns of the table `flows`", FLOW),

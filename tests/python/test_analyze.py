@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 from pathlib import Path
 
 import polars as pl
@@ -140,6 +141,20 @@ def test_the_specification_runs_again(analysis):
 def test_the_page_can_be_made_again(analysis, capsys):
     assert cli.main(["open", "--no-show", "--rebuild", str(analysis.result.path)]) == 0
     assert "report.html" in capsys.readouterr().out
+
+
+def test_each_count_of_losses_says_what_it_counts(run, tmp_path, capsys, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    ends = [str(capture(run, point)) for point in ("sender", "receiver")]
+    assert cli.main(["analyze", *ends, "--out", "both"]) == 0
+    said = capsys.readouterr().out
+    assert "retrans: packets retransmitted; lost %: these without the spurious ones" in said
+    assert re.search(r"between the captures: \d+ of [\d,]+ packets didn't arrive", said)
+    assert re.search(r"after a loss event the window falls to 0\.\d\d \(\d+ events\)", said)
+    page = Path("both/report.html").read_text()
+    assert re.search(r"<dt>retransmitted</dt><dd>[\d,]+ of [\d,]+ packets</dd>", page)
+    assert re.search(r"<dt>lost</dt><dd>[\d,]+ of those, [\d,]+ spurious</dd>", page)
+    assert "Losses are counted in up to three ways." in page
 
 
 def test_the_command_reads_a_packed_capture(run, tmp_path, capsys, monkeypatch):

@@ -38,9 +38,8 @@ def test_the_page_says_what_was_found_and_why(monkeypatch: pytest.MonkeyPatch) -
     told = f"| {len(numbers)} | {len(numbers)} not run | 1 differs, {len(numbers) - 1} not run |"
     assert f"| published numbers {told}" in page
     (row,) = [line for line in page.splitlines() if line.startswith("| `panaderia/fig7`")]
-    assert row.endswith(
-        "| | differs (0 of 1 check met) | confirmed, smaller grid |".replace("| |", "|  |")
-    )
+    quick_words = "quick: 5 of 30 conditions, shorter runs"
+    assert row.endswith(f"|  | differs (0 of 1 check met) | confirmed, {quick_words} |")
     assert "It loses. Measured 7 %; stated: 5 %." in page
     assert "Reason: Timers are late. Measured: 1 to 9 %." in page
     sys.modules.pop("write_claims")
@@ -124,7 +123,7 @@ def test_the_page_has_the_matrices_and_the_negative_controls(
         judgement("panaderia/fig7", "reno-for-bbr", "refuted", False),
     ]
     page = write_claims.page(ledger.lines([], own_profiles()), found)
-    assert "### cs244, smaller grids" in page
+    assert "### cs244, quick forms" in page
     assert "| `cs244/gso` | depends | confirmed | not run | not run | not run | refuted |" in page
     words = " ".join(page.split())
     assert "Of 3, 3 of which ran on the whole grid, the checks noticed 1:" in words

@@ -538,3 +538,15 @@ def every_command(name: str, command: Any) -> Iterator[tuple[str, Any]]:
     yield name, command
     for word, inner in getattr(command, "commands", {}).items():
         yield from every_command(f"{name} {word}", inner)
+
+
+def test_a_run_prints_the_mean_rate_of_a_trace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("link.trace").write_text("".join(f"{ms}\n" for ms in range(2, 1001, 2)))
+    service = 'path.service={ kind = "trace", file = "link.trace" }'
+    assert run_cli("run", write(tmp_path, GOOD), "--set", service, "--out", "traced") == 0
+    assert "bottleneck of 6 Mbit/s on average: utilization" in capsys.readouterr().out
+    assert run_cli("run", write(tmp_path, GOOD), "--out", "constant") == 0
+    assert "bottleneck: utilization" in capsys.readouterr().out

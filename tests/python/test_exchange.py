@@ -112,6 +112,17 @@ def test_bytes_left_in_the_senders_buffer_are_not_goodput(tmp_path: Path) -> Non
     assert flow(result)["goodput_mbps"] == pytest.approx(2.4)
 
 
+def test_goodput_is_that_of_the_receivers_bytes_and_seconds(tmp_path: Path) -> None:
+    receiver = {"socket": 5, "bytes": 500_000, "seconds": 1.25, "bits_per_second": 3.2e6}
+    ends = {"sender": {"socket": 5, "bytes": 750_000, "seconds": 1.0}, "receiver": receiver}
+    document = {**IPERF3, "end": {"streams": [ends], "sum_received": receiver}}
+    result = import_files([file(tmp_path, "one.json", document)], out=tmp_path / "out")
+    assert flow(result)["goodput_mbps"] == pytest.approx(receiver["bits_per_second"] / 1e6)
+    samples = result.trials[0].tables["flow_samples"]
+    assert samples["time_s"].to_list() == [0.0, 0.5, 1.25]
+    assert samples["delivery_mbps"].to_list() == [None, 4.0, pytest.approx(250_000 * 8e-6 / 0.75)]
+
+
 def test_the_command_says_what_the_delays_are(tmp_path: Path, capsys: Capture) -> None:
     said = "rtt: as measured; its minimum, {} ms, is taken as the delay without a queue"
     for content, least in ((IPERF3, "20.5"), (FLENT, "20.0")):

@@ -14,7 +14,7 @@ from narrows import console
 from narrows.errors import InputError
 from narrows.figures.sweeps.view import View, controls_of, numbers
 from narrows.metrics.catalogue import APPLICATION, CLASS, COMPLETION, FLOW, PACKETS, RUN, WORKLOAD
-from narrows.metrics.headings import column_of, columns_named, heading_of
+from narrows.metrics.headings import column_of, columns_named, heading_of, legend_words
 from narrows.store import open_store
 from narrows.sweeps.export import frame
 from narrows.sweeps.figure import describe
@@ -144,3 +144,10 @@ def test_an_unknown_metric_leads_to_the_nearest(written: str, words: str) -> Non
     with pytest.raises(InputError) as caught:
         column_of(written, columns(), "--metric")
     assert words in caught.value.remedy
+
+
+def test_a_legend_names_the_control_of_a_class_that_has_one() -> None:
+    controls = {"web": "cubic", "call": "none", "mixed": None, "bbr": "bbr"}
+    assert [legend_words(group, controls) for group in controls] == [
+        "web (CUBIC)", "call", "mixed", "BBR"
+    ]  # fmt: skip

@@ -123,3 +123,15 @@ def test_parts_of_a_hash_dont_run_together() -> None:
     assert content_hash(["ab", "c"]) != content_hash(["a", "bc"])
     assert content_hash(["a"]) == content_hash(iter(["a"]))
     assert len(content_hash([])) == 32
+
+
+def test_starts_are_spread_within_a_class_and_anew_in_each_trial() -> None:
+    text = GOOD.replace("[run]", 'count = 4\nstart_spread = "1s"\n\n[run]\ntrials = 2')
+    made, again = (plan(spec_of(text), "test") for _ in range(2))
+    assert made.groups == ("cubic",) * 4
+    first, second = (
+        [flow["start_ns"] for flow in trial.scenario["flows"]] for trial in made.trials
+    )
+    assert len({*first, *second}) == 8
+    assert all(0 <= start < 1_000_000_000 for start in (*first, *second))
+    assert [trial.hash for trial in again.trials] == [trial.hash for trial in made.trials]

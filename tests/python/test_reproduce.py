@@ -466,14 +466,14 @@ def test_a_page_tells_the_runs_the_document_s_words_and_that_it_is_quick(reprodu
     text = (site / "panaderia-fig9.html").read_text()
     assert re.search(r"1 condition, (3|6|12) runs, seeds 1 to \1; engine 0\.1\.0", text)
     assert "<q>they alternate which flows dominate" in text
-    assert "TCP of linux-6.12, quick: fewer or shorter runs<" in text
+    assert "TCP of linux-6.12, quick: shorter runs, fewer trials<" in text
     assert "The whole figure is made by: narrows reproduce panaderia/fig9<" in text
     index = (site / "index.html").read_text()
     assert index.count('class="thumb"') == 3
     ran, recorded = index.split("Recorded verdicts")
     assert "panaderia-fig9.html" in ran
     assert ">not run" not in ran
-    assert "on a smaller grid" in ran
+    assert ", quick: shorter runs, fewer trials" in ran
     assert "panaderia-fig9" not in recorded
     assert recorded.count("<tr>") > 80
     assert ">refuted" in recorded

@@ -126,6 +126,9 @@ def test_a_study_without_claims_says_its_values_and_that_nothing_is_judged(tmp_p
 def test_a_grid_is_small_only_if_something_is_left_out(tmp_path, capsys) -> None:
     assert run_cli("reproduce", paper(tmp_path), "--quick") == 0
     assert "(linux-6.12, quick: 1 of 2 conditions)" in capsys.readouterr().out
+    shorter = STUDY.replace('"path.loss" = [0.0]', 'set = { "run.duration" = "3s" }')
+    assert run_cli("reproduce", paper(tmp_path, shorter, name="shorter"), "--quick") == 0
+    assert "(linux-6.12, quick: shorter runs)" in capsys.readouterr().out
     plain = STUDY.replace('[quick]\n"path.loss" = [0.0]\n', "")
     assert run_cli("reproduce", paper(tmp_path, plain, name="plain"), "--quick") == 0
     assert "quick" not in capsys.readouterr().out
@@ -161,6 +164,19 @@ def test_a_changed_figure_is_shown_with_the_unchanged_one(tmp_path, capsys) -> N
     (picture,) = (place / "site").glob("*.svg")
     words = re.findall(r">(unchanged|path\.rtt=60ms): goodput", picture.read_text())
     assert words == ["unchanged", "path.rtt=60ms"]
+    subtitle = " ".join(re.findall(r">([^<>]+)</text>", picture.read_text()))
+    page = place / "site/law-changed-path.rtt-60ms.html"
+    assert f"page: {page}" in told
+    words = page.read_text()
+    assert re.findall(r"<h2>(Simulated, .*)</h2>", words) == [
+        "Simulated, with the TCP of linux-6.12, changed: path.rtt=60ms",
+        "Simulated, with the TCP of linux-6.12, as written",
+    ]
+    assert words.count('id="law/less"') == 2
+    assert picture.name in words
+    assert "narrows reproduce ./law --set path.rtt=60ms" in words
+    assert "index.html" not in words
+    assert re.search(r"as written: Section 2; .*; changed: path\.rtt=60ms", subtitle), subtitle
     kept = open_store(place / "runs")
     delays = {kept.scenario(key)["path"]["rtt_ns"] for key in sorted(kept.keys())}
     assert delays >= {20_000_000, 60_000_000}

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from narrows.metrics.catalogue import APPLICATION, CLASS, COMPLETION, FLOW, PACKETS, RUN, WORKLOAD
+from narrows.metrics.catalogue import (
+    APPLICATION,
+    CLASS,
+    COMPLETION,
+    FLOW,
+    HALVES,
+    PACKETS,
+    RUN,
+    WORKLOAD,
+)
 from narrows.metrics.metric import Metric
 from narrows.metrics.series import OF_FLOW, OF_LINK, DerivedSeries
 from reference import PAGES
@@ -114,7 +123,7 @@ def generate() -> str:
     return PAGE.format(
         head=HEAD,
         run=table((*RUN, PACKETS)),
-        of_class=table(CLASS),
+        of_class=table((*CLASS, *HALVES)),
         completion=table(COMPLETION),
         application=table(
             {metric.name: metric for its in APPLICATION.values() for metric in its}.values()

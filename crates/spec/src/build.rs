@@ -28,6 +28,8 @@ pub(crate) struct BuiltScenario {
     entries: Vec<usize>,
     /// Entries without their own receive window.
     without_window: Vec<bool>,
+    /// The `start_spread` of each entry in ns; 0 without one.
+    spreads: Vec<u64>,
     /// Where and how each buffer was written, by its place in the scenario.
     rooms: BTreeMap<Place, (Place, Option<Size>)>,
 }
@@ -63,6 +65,10 @@ pub(crate) fn build(values: &Values) -> BuiltScenario {
         without_window: entries
             .iter()
             .map(|entry| entry.some_whole("receive_window").is_none())
+            .collect(),
+        spreads: entries
+            .iter()
+            .map(|entry| entry.some_whole("start_spread").unwrap_or(0))
             .collect(),
         rooms: builder.rooms,
     }
@@ -143,6 +149,11 @@ impl Builder {
 }
 
 impl BuiltScenario {
+    /// How much later than `start` each flow can start, in ns.
+    pub(crate) fn start_spreads(&self) -> Vec<u64> {
+        self.entries.iter().map(|&entry| self.spreads[entry]).collect()
+    }
+
     /// The place in the specification from which a place of the scenario comes, and what was found
     /// there.
     pub(crate) fn in_document(&self, place: &Place, found: String) -> (Place, String) {
@@ -160,6 +171,11 @@ impl BuiltScenario {
             let window = steps.last() == Some(&Step::Key("receive_window_bytes".into()));
             if window && self.without_window[steps_index(&steps)] {
                 return (Place::default().key("host").key("receive_window"), found);
+            }
+            let start = steps.last() == Some(&Step::Key("start_ns".into()));
+            if start && self.spreads[steps_index(&steps)] > 0 {
+                let entry = Place::default().key("flows").index(steps_index(&steps));
+                return (entry.key("start_spread"), format!("a start of up to {found}"));
             }
         }
         if let Some(Step::Key(key)) = steps.last_mut() {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use narrows_base::Stream;
 use serde::Serialize;
 
 use crate::build::{BuiltScenario, build};
@@ -34,8 +35,10 @@ pub struct Specification {
     pub name: String,
     /// The number of runs, with consecutive seeds.
     pub trials: u64,
-    /// The first run.
+    /// The first run, in which every flow starts at its `start`, without its spread.
     pub scenario: Scenario,
+    /// How much later than that each flow can start, in ns.
+    pub start_spreads: Vec<u64>,
     /// The class of each flow, by id: flows of a class are shown as one in figures.
     pub groups: Vec<String>,
     /// The modules of own controls, by their names in flows.
@@ -151,8 +154,30 @@ impl Specification {
             #[serde(flatten)]
             scenario: &'a Scenario,
         }
-        let scenario = &Scenario { seed: self.seed(trial), ..self.scenario.clone() };
+        let scenario = &self.scenario_of(trial);
         canonical_json(&CanonicalForm { controls: &self.modules, scenario })
+    }
+
+    /// The scenario of the trial with this number, from 1 on.
+    #[must_use]
+    pub fn scenario_of(&self, trial: u64) -> Scenario {
+        let mut scenario = Scenario { seed: self.seed(trial), ..self.scenario.clone() };
+        for (flow, &spread_ns) in scenario.flows.iter_mut().zip(&self.start_spreads) {
+            if spread_ns > 0 {
+                let name = format!("start of {}", flow.name);
+                flow.start_ns += Stream::new(scenario.seed, &name).below(spread_ns);
+            }
+        }
+        scenario
+    }
+
+    /// The scenario with the latest starts that any seed can draw.
+    fn with_latest_starts(&self) -> Scenario {
+        let mut scenario = self.scenario.clone();
+        for (flow, &spread_ns) in scenario.flows.iter_mut().zip(&self.start_spreads) {
+            flow.start_ns = flow.start_ns.saturating_add(spread_ns);
+        }
+        scenario
     }
 
     /// The seed of the trial with this number, from 1 on.
@@ -192,12 +217,13 @@ fn build_and_check(values: &Values, inputs: &dyn Inputs) -> Result<Specification
         name: values.text("name"),
         trials: run.whole("trials"),
         scenario: built.scenario.clone(),
+        start_spreads: built.start_spreads(),
         groups: built.groups.clone(),
         modules,
         checks,
     };
     let known = |cca: &str| specification.owns(cca) || is_own(cca) || inputs.knows(cca);
-    if let Err(wrong) = check(&specification.scenario, &known) {
+    if let Err(wrong) = check(&specification.with_latest_starts(), &known) {
         problems.extend(wrong.0.into_iter().map(|problem| built.as_written(problem)));
     }
     problems.extend(specification.seeds(specification.trials));

@@ -39,6 +39,16 @@ struct Edge {
 
 const EDGES: &[Edge] = &[
     Edge {
+        right: "flows.0.start_spread=1999ms",
+        wrong: "flows.0.start=500ms; flows.0.start_spread=1500ms",
+        message: r#"flows[0].start_spread: found a start of up to "2s"; a start before the end of the run ("2s")"#,
+    },
+    Edge {
+        right: "flows.0.start_spread=900ms; flows.0.stop=1s",
+        wrong: "flows.0.start_spread=1s; flows.0.stop=1s",
+        message: r#"flows[0].stop: found "1s"; a stop after the start ("1s")"#,
+    },
+    Edge {
         right: "run.duration=1ns; run.warmup=0s",
         wrong: "run.duration=0s; run.warmup=0s",
         message: r#"run.duration: found "0s"; a duration above zero"#,

@@ -55,6 +55,24 @@ fn a_specification_becomes_one_text() {
 }
 
 #[test]
+fn starts_are_spread_anew_in_every_trial_and_by_nothing_but_seed_and_name() {
+    let starts = |changes: &[&str], trial| -> Vec<u64> {
+        let spread = ["flows.0.name=user", "flows.0.start=200ms", "run.trials=2"];
+        let read = read(GOOD, &[&spread, changes].concat());
+        read.scenario_of(trial).flows.iter().map(|flow| flow.start_ns / 1_000_000).collect()
+    };
+    assert_eq!(starts(&["flows.0.count=3"], 1), [200; 3]);
+    let spread = ["flows.0.count=400", "flows.0.start_spread=1s"];
+    let [first, second] = [1, 2].map(|trial| starts(&spread, trial));
+    assert!(first.iter().chain(&second).all(|start| (200..1200).contains(start)));
+    let early = first.iter().filter(|start| **start < 700).count();
+    assert!((160..240).contains(&early), "{early} of 400 in the first half");
+    assert_ne!(first, second);
+    assert_eq!(starts(&[&spread[..], &["run.seed=2"]].concat(), 1), second);
+    assert_eq!(starts(&["flows.0.count=3", spread[1]], 1), first[..3]);
+}
+
+#[test]
 fn only_applications_that_pause_keep_little_unsent() {
     let lowat = |changes: &[&str]| {
         read(GOOD, changes).scenario.flows.first().expect("a flow").notsent_lowat()

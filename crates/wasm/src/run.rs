@@ -34,11 +34,12 @@ pub(crate) fn run(
 ) -> Result<Value, Problems> {
     let document = Node::from_toml(text)?;
     let source = Source::new(&document, Vec::new(), "scenario", None)?;
-    let mut read = source.read(&Page { own })?;
+    let read = source.read(&Page { own })?;
+    let mut scenario = read.scenario_of(1);
     if let Some(range) = &wanted.packets {
-        range.shorten(&mut read.scenario);
+        range.shorten(&mut scenario);
     }
-    let scenario = &read.scenario;
+    let scenario = &scenario;
     let [warmup, ends] = [scenario.run.warmup_ns, scenario.run.duration_ns].map(Time::from_nanos);
     let mut recorder = Recorder::new(scenario.run.record, warmup);
     let controls = own
@@ -56,7 +57,7 @@ pub(crate) fn run(
     let length = tap.map(capture::end);
     let digest = recorder.digest().to_string();
     let described = json!(scenario);
-    let groups = classes::names(&described, &read.groups);
+    let groups = classes::names(&json!(read.scenario), &read.groups);
     let (recorded, end_s) = (recorder.into_tables(), outcome.end.as_secs_f64());
     let numbers = RunMetrics::new(described.clone(), recorded.as_slice(), end_s).numbers(&groups);
     let numbers = numbers.expect("the recorder has every table");

@@ -14,6 +14,10 @@ from narrows.words import count_of
 MOST_FLOWS = 20
 """More flows than this are in the results directory only."""
 _HEADS = ("Mbit/s", "packets", "retrans", "lost %", "RTT ms", "queue ms", "control")
+_LOST = (
+    "retrans: packets retransmitted; lost %: these without the spurious ones, which answer no "
+    "loss; a loss event can have many"
+)
 _PAGES = ("report.html", "figure.png", "sequence.png")
 
 
@@ -28,6 +32,8 @@ def lines(made: Analysis) -> Iterator[str]:
     yield f"{found['duration_s']:.3f} s, {count_of(len(flows), 'flow')}"
     yield ""
     yield from _table(shown)
+    if any(flow["loss"]["retransmitted"] for flow in shown):
+        yield _LOST
     yield ""
     if (told := conclusion(flows)) is not None:
         yield told

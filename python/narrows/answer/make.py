@@ -25,9 +25,10 @@ from narrows.errors import InputError
 from narrows.execute import Watcher
 from narrows.metrics.intervals import explain_zero, half_width
 from narrows.spec import Override, SpecificationText
-from narrows.store import RESULTS, create_store, slug
+from narrows.store import RESULTS, Store, create_store, slug
 from narrows.store.atomic import write_text, writing
 from narrows.sweeps.figure import save
+from narrows.sweeps.overview import overview
 from narrows.sweeps.page import write_pages
 from narrows.version import __version__
 from narrows.words import begin_upper
@@ -46,6 +47,8 @@ class AnswerSet:
     directory: Path
     paths: tuple[Path, ...]
     """The chart, and the page of all runs."""
+    drifting: str = ""
+    """A sentence, if something still changes within runs."""
 
     @property
     def good(self) -> bool:
@@ -57,7 +60,7 @@ class AnswerSet:
         told = [sentence(self.study, case, one) for case, one in self.found.items()]
         return [*explain_zero(begin_upper(text) if not case else text
                   for case, text in zip(self.found, told, strict=True)),
-                *map(str, self.paths)]  # fmt: skip
+                *filter(None, [self.drifting]), *map(str, self.paths)]  # fmt: skip
 
     def document(self) -> dict[str, Any]:
         """The answer as `--json` prints it and its file stores it."""
@@ -66,6 +69,7 @@ class AnswerSet:
             "question": str(self.study.question),
             "version": __version__,
             "runs": self.runs,
+            "drifting": self.drifting,
             "answers": [self._entry(case, one) for case, one in self.found.items()],
             "directory": str(self.directory),
         }
@@ -134,7 +138,8 @@ def answer(
         found = find(study, runs, limits, precision)
     finally:
         runs.note()
-    made = AnswerSet(study, found, runs.total, directory, _pictures(study, found, runs, directory))
+    pictures, drifting = _pictures(study, found, runs, directory), _drifting(runs.store, study.name)
+    made = AnswerSet(study, found, runs.total, directory, pictures, drifting)
     stem = directory / f"{slug(study.name)}-answer"
     write_text(stem.with_name(f"{stem.name}.json"), json.dumps(made.document(), indent=1) + "\n")
     return made
@@ -166,6 +171,12 @@ def _limits(trials: int, most: int) -> Limits:
     if most < trials:
         raise InputError.at("--max-trials", str(most), f"at least --trials, {trials},")
     return Limits(trials, most)
+
+
+def _drifting(store: Store, name: str) -> str:
+    """Returns a sentence, if something still changes within the runs of the study."""
+    known = ((stem, one) for stem, one in store.studies().items() if one["name"] == name)
+    return " ".join(overview(store, stem, one, {}).drifting for stem, one in known)
 
 
 def _pictures(

@@ -85,6 +85,10 @@ class Flow(Table):
     """Takes a whole number from 1 to 10000."""
     start: Values[str] | None = None
     """Takes a duration with its unit, such as "10s"."""
+    start_spread: Values[str] | None = None
+    """Each flow starts at a random time from `start` to this much later, drawn from the seed.
+    Takes a duration with its unit, such as "25ms".
+    """
     stop: Values[str] | None = None
     """When the application stops writing; what it has written still leaves. Takes a duration
     with its unit, such as "25ms".

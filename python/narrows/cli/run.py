@@ -273,6 +273,7 @@ def _run(
 
         write_report(outcome.result.path, pictures=True)
     broken = unmet(job, outcome.result)
+    from narrows.metrics.settling import note_of_run
     from narrows.metrics.trials import join_trials, left_out, same_trace, spread_note
 
     runs = outcome.result.summary["runs"]
@@ -282,7 +283,8 @@ def _run(
         print_json({**found, **more, "directory": str(outcome.result.path)})
     else:
         trace = same_trace(job.plan.trials[0].scenario, len(runs))
-        print_summary(outcome.result, [spread_note(runs), trace, *left_out(runs)])
+        drifting = note_of_run(runs, job.plan.groups)
+        print_summary(outcome.result, [spread_note(runs), drifting, trace, *left_out(runs)])
         print_lines(map(str, broken))
         if captures.pcap:
             print_lines([f"captures: {outcome.result.path / 'trial-1' / 'captures'}"])

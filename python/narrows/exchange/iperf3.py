@@ -3,6 +3,8 @@
 Windows and round-trip times are those of the sender (`snd_cwnd` in bytes, `rtt` in
 microseconds). A sender counts what it wrote to its socket. What never arrived was still in the
 send buffer or in flight at the end; as both fill up first, the first intervals are reduced by it.
+The receiver's bytes took the receiver's seconds, which end later: a goodput here is that of
+`sum_received`.
 """
 
 from __future__ import annotations
@@ -40,11 +42,11 @@ def read(document: Mapping[str, Any], name: str) -> FileMeasurements:
         raise ValueError(f"a segment size of {mss} bytes")
     told = document.get("end", {}).get("sender_tcp_congestion")
     cca = told if isinstance(told, str) else None
-    lag = _count_undelivered(document)
+    lag, seconds = _count_undelivered(document), _receiver_seconds(document)
     flows = [
         MeasuredFlow(
             name if len(streams) == 1 else f"{name}-{number}",
-            _samples(rows, mss, lag.get(socket, 0)),
+            _samples(rows, mss, lag.get(socket, 0), seconds.get(socket, 0.0)),
             cca,
         )
         for number, (socket, rows) in enumerate(streams.items(), start=1)
@@ -63,6 +65,15 @@ def _count_undelivered(document: Mapping[str, Any]) -> dict[int, int]:
     return found
 
 
+def _receiver_seconds(document: Mapping[str, Any]) -> dict[int, float]:
+    """How long the receiver of each stream measured, until the last byte arrived, by socket."""
+    return {
+        int(stream["sender"]["socket"]): float(stream["receiver"]["seconds"])
+        for stream in document.get("end", {}).get("streams", ())
+        if "socket" in stream.get("sender", {}) and "seconds" in stream.get("receiver", {})
+    }
+
+
 def _delivered(rows: list[Mapping[str, Any]], undelivered: int) -> list[int]:
     """The payload that arrived of what each interval counts; a receiver counts just that."""
     found = []
@@ -74,15 +85,20 @@ def _delivered(rows: list[Mapping[str, Any]], undelivered: int) -> list[int]:
     return found
 
 
-def _samples(rows: list[Mapping[str, Any]], mss: int, undelivered: int) -> pl.DataFrame:
+def _samples(
+    rows: list[Mapping[str, Any]], mss: int, undelivered: int, receiver_s: float
+) -> pl.DataFrame:
     begin = float(rows[0]["start"])
     times = [round(float(row["end"]) - begin, 6) for row in rows]
+    spans = [float(row["end"]) - float(row["start"]) for row in rows]
+    if receiver_s > times[-1]:
+        spans[-1] += receiver_s - times[-1]
+        times[-1] = round(receiver_s, 6)
     again, retransmitted = 0, []
     for row in rows:
         again += int(row.get("retransmits", 0))
         retransmitted.append(again if "retransmits" in row else None)
     payload = _delivered(rows, undelivered)
-    spans = [float(row["end"]) - float(row["start"]) for row in rows]
     rtts = [row["rtt"] / 1e3 if "rtt" in row else None for row in rows]
     more: dict[str, list[Any]] = {
         "cwnd": [row["snd_cwnd"] // mss if "snd_cwnd" in row else None for row in rows],

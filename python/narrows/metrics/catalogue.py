@@ -82,6 +82,19 @@ def _queue_ms(name: str) -> Metric:
     )
 
 
+def _half(values: Sequence[float] | None, late: int) -> float | None:
+    return None if values is None else values[late]
+
+
+def _queue_half(name: str, half: str, late: int) -> Metric:
+    return Metric(
+        f"queue_{name}_ms", f"queue, {half} half", "ms",
+        f"the mean queue in the {half} half of the measured time; empty unless the queue of long "
+        "flows drifts (`narrows.metrics.settling`)",
+        lambda run: _half(run.entry.get("halves", {}).get("queue_ms"), late),
+    )  # fmt: skip
+
+
 def _statistic(name: str) -> str:
     words = {"mean": "mean", "min": "least value", "max": "greatest value", "p50": "median"}
     return words.get(name, f"{name.removeprefix('p')}th percentile")
@@ -130,6 +143,8 @@ RUN: tuple[Metric, ...] = (
            _bottleneck("forwarded"), whole=True),
     *(_queue(name) for name in QUEUE_STATISTICS),
     *(_queue_ms(name) for name in QUEUE_STATISTICS),
+    _queue_half("early", "first", 0),
+    _queue_half("late", "second", 1),
 )  # fmt: skip
 """Columns of `summary`, a row for each run; `CLASS` and `packets` follow."""
 
@@ -275,6 +290,22 @@ CLASS: tuple[Metric, ...] = (
 """Columns of `summary` for each class of flows, named `bbr.share` and so on."""
 
 
+def _goodput_half(name: str, half: str, late: int) -> Metric:
+    return Metric(
+        f"goodput_{name}_mbps", f"goodput, {half} half", "Mbit/s",
+        f"goodput in the {half} half of the measured time; empty unless goodputs or shares of long "
+        "flows drift (`narrows.metrics.settling`)",
+        lambda pair: _half(pair, late),
+    )  # fmt: skip
+
+
+HALVES: tuple[Metric, ...] = (
+    _goodput_half("early", "first", 0),
+    _goodput_half("late", "second", 1),
+)
+"""Columns of `summary` for each class, after those of `CLASS`."""
+
+
 def _of_app(
     name: str,
     title: str,
@@ -402,7 +433,10 @@ COMPLETION: tuple[Metric, ...] = (
 )  # fmt: skip
 """Columns of `summary` for each class with transfers that end, after those of `CLASS`."""
 
-_ALL = {metric.name: metric for metric in (*WORKLOAD, *COMPLETION, *FLOW, *CLASS, *RUN, PACKETS)}
+_ALL = {
+    metric.name: metric
+    for metric in (*WORKLOAD, *COMPLETION, *FLOW, *CLASS, *HALVES, *RUN, PACKETS)
+}
 
 
 IN_PERCENT = ("utilization", "loss_rate", "path_loss_rate", "share", "late")

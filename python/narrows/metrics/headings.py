@@ -40,9 +40,16 @@ def words(group: str, controls: Mapping[str, str | None] | None = None) -> str:
 
 
 def legend_words(group: str, controls: Mapping[str, str | None]) -> str:
-    """The name of a class with its control, if it has one and isn't named after it: "web (BBR)"."""
+    """The name of a class with its control, if it has one and isn't named after it: "web (BBR)".
+
+    A call or a probe without a control is just "call".
+    """
     control, named = controls.get(group), words(group, controls)
-    if control is None or control_of(group) is not None or named == registry.title(control):
+    if (
+        control in (None, "none")
+        or control_of(group) is not None
+        or named == registry.title(control)
+    ):
         return named
     return f"{named} ({registry.title(control)})"
 

@@ -9,6 +9,7 @@ from narrows.metrics.bottleneck import without_name
 from narrows.metrics.catalogue import RUN
 from narrows.metrics.completions import classes
 from narrows.metrics.run import run_metrics
+from narrows.metrics.settling import halves
 from narrows.spec.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -31,12 +32,15 @@ def summarise(
     present if there are several. `completions` (`narrows.metrics.completions`) is present if flows
     or transfers can end. `losses` is present if packets can be lost elsewhere than at the
     bottleneck: the data packets sent and dropped, the latter in `queues` and `elsewhere`, and by
-    place if the back end knows it. `perf` covers the whole run. `invalid`, present only in invalid
+    place if the back end knows it. `halves` (`narrows.metrics.settling`) is present if something
+    drifts. `perf` covers the whole run. `invalid`, present only in invalid
     runs, gives the reason. Further metrics, such as `convergence_s`, are declared in
     `narrows.metrics.catalogue`.
     """
     run = run_metrics(scenario, tables, info.end_s)
-    links, completions = run.links(), run.completions(classes(scenario, groups))
+    named = classes(scenario, groups)
+    links, completions = run.links(), run.completions(named)
+    drifting = halves(scenario, named, tables, info.end_s)
     losses = run.losses(None if info.losses is None else list(info.losses.items()))
     return {
         "scenario": dict(scenario),
@@ -48,6 +52,7 @@ def summarise(
         **({"links": links} if len(links) > 1 else {}),
         **({"completions": completions} if completions else {}),
         **({} if losses is None else {"losses": losses}),
+        **({"halves": drifting} if drifting else {}),
         "perf": {"packets": info.packets, "cpu_s": info.cpu_s, "wall_s": info.wall_s},
         **({} if info.invalid is None else {"invalid": info.invalid}),
     }

@@ -21,6 +21,15 @@ SMALL = 0.005
 Flow = Mapping[str, Any]
 
 
+COUNTS = (
+    "Losses are counted in up to three ways. Retransmissions without the spurious ones, which "
+    "answer no loss, are the packets lost as a sender shows them. Captures at both ends show the "
+    "packets that didn't arrive; a retransmission can be lost again. A loss event is one fall of "
+    "the window, however many packets are lost in it."
+)
+"""The sentences below the accounts of flows with losses."""
+
+
 @dataclass(frozen=True, slots=True)
 class CausePart:
     """The share of a flow's time for which a cause held."""
@@ -39,6 +48,7 @@ class Account:
     parts: Sequence[CausePart]
     numbers: Sequence[tuple[str, str]]
     lines: Sequence[str]
+    has_losses: bool
 
 
 def accounts(flows: Sequence[Flow]) -> list[Account]:
@@ -61,6 +71,7 @@ def _account(flow: Flow) -> Account:
         parts,
         list(_numbers(flow)),
         [*control_lines(flow), *path_lines(flow), *socket_lines(flow), *flow["notes"]],
+        flow["loss"]["retransmitted"] > 0,
     )
 
 
@@ -74,9 +85,9 @@ def _numbers(flow: Flow) -> Iterator[tuple[str, str]]:
         yield "the path's rate", f"unknown, at least {capacity['at_least_mbps']:.2f} Mbit/s"
     if rtt["min"] is not None and rtt["mean"] is not None:
         yield "round trip", f"{rtt['mean']:.1f} ms, at least {rtt['min']:.1f} ms"
-    yield "lost", f"{loss['lost']:,} of {flow['packets']:,} packets"
-    if loss["spurious"]:
-        yield "sent again in vain", f"{loss['spurious']:,} packets"
+    yield "retransmitted", f"{loss['retransmitted']:,} of {flow['packets']:,} packets"
+    if loss["retransmitted"]:
+        yield "lost", f"{loss['lost']:,} of those, {loss['spurious']:,} spurious"
     if flow["stalls"]["count"]:
         yield "stalls", f"{flow['stalls']['count']}, {flow['stalls']['total_s']:.1f} s together"
 
@@ -169,7 +180,7 @@ def path_lines(flow: Flow) -> Iterator[str]:
     for stage in stages:
         where = f"{stage['from']} to {stage['to']}" if stage["from"] else "between the captures"
         above, least = stage["delay_variation_ms"], stage["least_delay_ms"]
-        parts = [f"{stage['lost']:,} of {stage['sent']:,} packets lost"]
+        parts = [f"{stage['lost']:,} of {stage['sent']:,} packets didn't arrive"]
         parts += [f"least delay {least:.3f} ms"] if least is not None else []
         parts += [f"{above['mean']:.3f} ms above it"] if above["mean"] is not None else []
         yield f"{where}: {', '.join(parts)}"

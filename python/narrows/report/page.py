@@ -102,8 +102,10 @@ class PageContents:
     checks: Sequence[Check] = ()
     lead: str = ""
     accounts: Sequence[Account] = ()
-    alike: str = ""
-    """Sentences, if all trials are the same run or replay the same trace."""
+    counts: str = ""
+    """Sentences on the counts of losses in the accounts."""
+    notes: str = ""
+    """Sentences, if trials still drift, are all the same run, or replay the same trace."""
     show: tuple[float, float] | None = None
     script: str = ""
     """The address of the chart library, relative to the page; if empty, the library is embedded."""

@@ -10,8 +10,9 @@ from typing import Any
 
 from narrows import figures
 from narrows.errors import StoreError
+from narrows.metrics.settling import note_of_run
 from narrows.metrics.trials import alike, same_trace
-from narrows.report.accounts import Account, accounts
+from narrows.report.accounts import COUNTS, Account, accounts
 from narrows.report.commands import as_typed, both_ways
 from narrows.report.page import Check, PageContents, Run, joint_timeline, render
 from narrows.store import Result, open_result
@@ -90,7 +91,7 @@ def _pictures(result: Result, show: tuple[float, float] | None) -> list[Path]:
 
 
 def _study(result: Result, verdicts: Verdicts, pictures: Sequence[str]) -> PageContents:
-    manifest = result.manifest
+    manifest, captured = result.manifest, _accounts(result)
     return PageContents(
         title=result.name,
         version=str(manifest["version"]),
@@ -103,8 +104,9 @@ def _study(result: Result, verdicts: Verdicts, pictures: Sequence[str]) -> PageC
         links=_links(result, pictures),
         checks=verdicts.checks,
         lead=verdicts.lead,
-        accounts=_accounts(result),
-        alike=_alike(result),
+        accounts=captured,
+        counts=COUNTS if any(one.has_losses for one in captured) else "",
+        notes=_notes(result),
         show=verdicts.show,
     )
 
@@ -118,11 +120,12 @@ def _accounts(result: Result) -> list[Account]:
         return []
 
 
-def _alike(result: Result) -> str:
-    """Returns sentences, if all trials of a result are the same run or replay the same trace."""
+def _notes(result: Result) -> str:
+    """Returns sentences, if trials still drift, are all the same run, or replay the same trace."""
+    drifting = note_of_run(result.summary["runs"], result.groups)
     same_run = alike([[trial.info.digest for trial in result.trials]])
     trace = same_trace(result.trials[0].scenario, len(result.trials))
-    return " ".join(filter(None, (same_run, trace)))
+    return " ".join(filter(None, (drifting, same_run, trace)))
 
 
 def _runs(result: Result) -> list[Run]:

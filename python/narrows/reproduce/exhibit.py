@@ -40,7 +40,7 @@ Key: TypeAlias = Mapping[str, str | int | float]
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The options of a figure: which kernel's TCP, and whether a smaller grid suffices."""
+    """The options of a figure: which kernel's TCP, and whether the quick form suffices."""
 
     profile: str
     quick: bool = False
@@ -191,10 +191,21 @@ class Exhibit:
         if not scope.quick:
             return ""
         method = self.method()
-        few, all_of_them = (len(list(method.cases(Scope(scope.profile, q)))) for q in (True, False))
-        if few < all_of_them:
-            return f"quick: {few} of {count_of(all_of_them, 'condition')}"
-        return "quick: fewer or shorter runs"
+        few, whole = (list(method.cases(Scope(scope.profile, quick))) for quick in (True, False))
+        if few == whole:
+            return ""
+        parts = [
+            *([f"{len(few)} of {count_of(len(whole), 'condition')}"] * (len(few) < len(whole))),
+            *(["shorter runs"] * _differs("duration", few, whole)),
+            *(["fewer trials"] * _differs("trials", few, whole)),
+        ]
+        return f"quick: {', '.join(parts) or 'other conditions'}"
+
+
+def _differs(key: str, few: Sequence[Case], whole: Sequence[Case]) -> bool:
+    """Returns True if runs of a quick form have a value that none of the whole figure has."""
+    values = [{case.spec.get("run", {}).get(key) for case in cases} for cases in (few, whole)]
+    return not values[0] <= values[1]
 
 
 @dataclass(frozen=True, slots=True)

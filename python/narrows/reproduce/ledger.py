@@ -1,7 +1,7 @@
 """The ledger: the verdict on each claim, by back end and version of Linux.
 
 It is one file in the output of `narrows reproduce`. A new finding replaces the one that was made in
-the same way; one of a smaller grid (`--quick`) never replaces one of the whole grid.
+the same way; one of a quick form (`--quick`) never replaces one of the whole figure.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from narrows.reproduce.catalogue import exhibits
 from narrows.reproduce.claims import KINDS, Claim, claims
-from narrows.reproduce.exhibit import Exhibit, Finding
+from narrows.reproduce.exhibit import Exhibit, Finding, Scope
 from narrows.reproduce.judgements import Judgement
 from narrows.reproduce.library import DATA, OURS, library
 from narrows.reproduce.records import read_list, write_list
@@ -54,9 +55,7 @@ class Way:
     def __str__(self) -> str:
         """Describes the way: back end unless it is the simulator, kernel, and peculiarities."""
         backend = "" if self.backend == "sim" else f"{self.backend}, "
-        unusual = (
-            f"{', smaller grid' if self.quick else ''}{VARIED if self.has_varied_paths else ''}"
-        )
+        unusual = f"{', quick' if self.quick else ''}{VARIED if self.has_varied_paths else ''}"
         return f"{backend}{self.profile}{unusual}{self.limit}"
 
     @property
@@ -86,6 +85,15 @@ class LedgerEntry:
     def key(self) -> tuple[str, str, str, bool]:
         """The key under which a newer entry replaces this one."""
         return (self.claim, self.way.backend, self.way.profile, self.way.quick)
+
+    @property
+    def extent(self) -> str:
+        """How much of the figure a quick form makes: ", quick: shorter runs"; else empty."""
+        if not self.way.quick:
+            return ""
+        exhibit = exhibits().get(self.figure)
+        told = exhibit.in_words(Scope(self.way.profile, quick=True)) if exhibit else ""
+        return f", {told or 'quick'}"
 
 
 def entry(exhibit: Exhibit, finding: Finding, way: Way) -> LedgerEntry:
@@ -167,7 +175,7 @@ class ClaimVerdicts:
 
     @property
     def verdict(self) -> str:
-        """The verdict of the whole grid; a smaller grid alone doesn't count as run."""
+        """The verdict of the whole figure; a quick form alone doesn't count as run."""
         if self.claim.kind == "deployment":
             return "not testable"
         return self.standing(self.decisive).verdict if self.decisive else "not run"

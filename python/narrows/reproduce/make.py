@@ -17,7 +17,13 @@ from narrows.reproduce.judging import version
 from narrows.reproduce.paths import on_varied_paths, with_at_most
 from narrows.reproduce.records import OUT as OUT
 from narrows.reproduce.settle import LOOKS, SettledFigure, settle
-from narrows.reproduce.site import StoredFigure, write_figure_files, write_site
+from narrows.reproduce.site import (
+    ChangedFigure,
+    StoredFigure,
+    write_changed_page,
+    write_figure_files,
+    write_site,
+)
 from narrows.reproduce.unchanged import with_unchanged
 from narrows.reproduce.values_set import as_change
 from narrows.spec.suggest import one_of
@@ -109,7 +115,7 @@ def reproduce(
         written = {_key(one.work): one for one in outcomes if not one.work.variation}
         changed = [one for one in outcomes if one.work.variation]
         both = tuple(_make(one, place, written.get(_key(one.work))) for one in changed)
-        return Reproduction(both, refused, gathered, {}, None)
+        return Reproduction(both, refused, gathered, _changed_pages(both, place, sets), None)
     kept = [entry for part in ledger.read_known(place) for entry in part]
     made = with_versions([_make(item, place) for item in outcomes], kept, real=backend != "sim")
     ran = f"{engine.engine}{ledger.VARIED}" if vary_paths else engine.engine
@@ -128,6 +134,28 @@ def reproduce(
     known = ledger.write(place, entries)
     pages, index = write_site(place, known, [item.stored for item in made], engine.name)
     return Reproduction(made, refused, gathered, pages, index)
+
+
+def _changed_pages(
+    made: Sequence[ReproducedFigure], out: Path, sets: Sequence[str]
+) -> dict[str, Path]:
+    """Writes a page for each figure whose conditions were changed; returns their paths."""
+    by_figure: dict[str, list[ReproducedFigure]] = {}
+    for item in made:
+        by_figure.setdefault(item.exhibit.identifier, []).append(item)
+    pages = {}
+    for identifier, items in by_figure.items():
+        ways = [
+            ChangedFigure(
+                one.stored,
+                one.variation,
+                one.findings,
+                one.unchanged.findings if one.unchanged else (),
+            )
+            for one in items
+        ]
+        pages[identifier] = write_changed_page(out, items[0].exhibit, ways, sets)
+    return pages
 
 
 def _plan(
@@ -194,10 +222,15 @@ def _make(
 
 
 def _beside(before: Picture | None, picture: Picture, variation: str) -> Picture:
-    """The picture of changed conditions with that of the conditions as written, if it has one."""
+    """The picture of changed conditions with that of the conditions as written, if it has one.
+
+    Subtitles are a study's own words, so they name the conditions as written and not the change.
+    """
     change = variation.partition(": ")[2]
     both = before and with_unchanged(before.figure, picture.figure, change)
-    return replace(picture, figure=both) if both else _say(picture, variation)
+    figure = both or picture.figure
+    as_written = replace(figure, subtitle=f"as written: {figure.subtitle}")
+    return _say(replace(picture, figure=as_written), variation)
 
 
 def _say(picture: Picture, words: str) -> Picture:

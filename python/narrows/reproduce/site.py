@@ -10,6 +10,7 @@ No page makes a network request.
 from __future__ import annotations
 
 import platform
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,13 +19,14 @@ from typing import Any
 from narrows.reproduce import judgements, ledger
 from narrows.reproduce.catalogue import exhibits, lessons
 from narrows.reproduce.claims import KINDS, Claim, claims
-from narrows.reproduce.exhibit import Data, Exhibit, Picture, Scope
+from narrows.reproduce.exhibit import Data, Exhibit, Finding, Picture, Scope
 from narrows.reproduce.gather import Work
 from narrows.reproduce.library import documents, library
 from narrows.reproduce.records import read_list, write_list
 from narrows.store.atomic import write_text
 from narrows.store.cells import harmless_frame
 from narrows.store.parquet import write_parquet
+from narrows.store.slug import slug
 from narrows.words import count_of
 
 MOST_CSV_ROWS = 100_000
@@ -50,6 +52,19 @@ class StoredFigure:
     def key(self) -> tuple[str, str, str, bool]:
         """The key under which newer files replace these."""
         return (self.figure, self.backend, self.profile, self.quick)
+
+
+NOT_RECORDED = "not recorded, since the claims are about the conditions without the change"
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedFigure:
+    """A figure under changed conditions, and the findings about those as written."""
+
+    stored: StoredFigure
+    variation: str
+    findings: Sequence[Finding]
+    unchanged: Sequence[Finding]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +150,6 @@ def _page(
     entries: Sequence[ledger.LedgerEntry],
     backend: str,
 ) -> Path:
-    from narrows.report.page import environment
-
     order = (exhibit.profile, *exhibit.also)
     ways.sort(key=lambda p: (p.quick, p.backend != "sim", p.profile not in order, p.profile))
     versions = [
@@ -154,15 +167,48 @@ def _page(
     ]
     claimed = (item.way for item in entries if item.figure == exhibit.identifier)
     shown = [way for way in claimed if way.backend == backend]
+    command = _command(exhibit.identifier, backend) + _options(shown)
+    return _render(out / "site" / page_name(exhibit.identifier), exhibit, versions, command)
+
+
+def _render(path: Path, exhibit: Exhibit, versions: Sequence[dict[str, Any]], command: str) -> Path:
+    """Writes the page of a figure that was made in these ways."""
+    from narrows.report.page import environment
+
     text = environment().get_template("site-figure.html.jinja").render(
         exhibit=exhibit,
         lesson=lessons()[exhibit.identifier],
-        command=_command(exhibit.identifier, backend) + _options(shown),
+        command=command,
         versions=versions,
+        indexed=path.name == page_name(exhibit.identifier),
     )  # fmt: skip
-    path = out / "site" / page_name(exhibit.identifier)
     write_text(path, text)
     return path
+
+
+def write_changed_page(
+    out: Path, exhibit: Exhibit, ways: Sequence[ChangedFigure], sets: Sequence[str]
+) -> Path:
+    """Writes the page of a figure under changed conditions; the ledger and the index lack it."""
+    versions = [
+        {
+            "label": f"{_label(exhibit, way.stored, beside_quick=False)}, {told}",
+            "note": note,
+            "files": files,
+            "found": [(claims()[one.claim], one.verdict, one) for one in findings],
+        }
+        for way in ways
+        for told, note, files, findings in (
+            (way.variation, NOT_RECORDED, way.stored, way.findings),
+            ("as written", "", replace(way.stored, plates=(), tables=(), runs=""), way.unchanged),
+        )
+    ]
+    first = ways[0].stored
+    options = [*(["--quick"] if first.quick else []), *(f"--set {shlex.quote(s)}" for s in sets)]
+    command = f"{_command(exhibit.identifier, first.backend)} {' '.join(options)}"
+    stem = page_name(exhibit.identifier).removesuffix(".html")
+    path = out / "site" / f"{stem}-{slug(ways[0].variation)}.html"
+    return _render(path, exhibit, versions, command)
 
 
 def page_name(identifier: str) -> str:
@@ -281,7 +327,7 @@ def _row(line: ledger.ClaimVerdicts, thumbs: dict[str, str]) -> ClaimRow:
     row = replace(_plain_row(line), page=page_name(first.figure), thumb=thumbs.get(first.figure))
     if line.verdict != "not run":
         return row
-    told = f"{first.verdict}, on a smaller grid" if first.way.quick else first.verdict
+    told = f"{first.verdict}{first.extent}"
     return replace(row, verdict=first.verdict, headline=told, others=row.others[1:])
 
 

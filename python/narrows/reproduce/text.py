@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from narrows.reproduce.claims import KINDS
 from narrows.reproduce.ledger import ClaimVerdicts, LedgerEntry, counts_by_kind, in_words
 from narrows.reproduce.library import documents
+from narrows.reproduce.site import NOT_RECORDED
 from narrows.words import align
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ def reproduction_lines(done: Reproduction, *, verbose: bool = False) -> Iterator
         at = f"{failure.cell}, seed {failure.trial.seed}"
         yield from _wrap(f"a run failed: {at}: {failure.error}")
     if done.index is None:
-        yield "not recorded, since the claims are about the conditions without the change"
+        yield NOT_RECORDED
+        yield from (f"page: {page}" for page in done.pages.values())
         return
     if not verbose and any(item.findings for item in done.made):
         yield "--verbose shows the rule of every check and its history; so does the page"
@@ -170,8 +172,7 @@ def _origin(found: Sequence[ClaimVerdicts], here: Sequence[LedgerEntry]) -> str:
 
 
 def _entry(entry: LedgerEntry, here: bool) -> str:
-    quick = ", smaller grid" if entry.way.quick else ""
     origin = "here" if here else "recorded"
     measured = "; ".join(check["measured"] for check in (*entry.checks, *entry.notes))
-    way = f"{entry.way.backend}, {entry.way.profile}{quick}, {origin}"
+    way = f"{entry.way.backend}, {entry.way.profile}{entry.extent}, {origin}"
     return f"{way}: {entry.verdict} ({measured})"

@@ -10,6 +10,7 @@ import polars as pl
 
 from narrows.figures.axes import ChartAxis, axis
 from narrows.figures.looks import looks_of
+from narrows.figures.names import setting
 from narrows.figures.palette import colour
 from narrows.figures.sweeps.view import (
     classes_of,
@@ -24,12 +25,13 @@ from narrows.metrics.catalogue import page_load, scale_of
 from narrows.metrics.headings import control_of, heading_of, merged_words
 from narrows.metrics.intervals import mean
 from narrows.metrics.leading import leading, opening, span
+from narrows.metrics.settling import HALF, note_of_study
 from narrows.metrics.trials import alike, same_trace
 from narrows.spec import registry
 from narrows.spec.values import values_in
 from narrows.store import Store
 from narrows.sweeps.export import frame
-from narrows.sweeps.verdicts import smallest
+from narrows.sweeps.verdicts import smallest, varying_places
 
 Values: TypeAlias = Mapping[int, Mapping[str, list[float]]]
 """The mean of each metric, perhaps with the ends of its interval, by combination."""
@@ -68,6 +70,8 @@ class Overview:
     """Sentences, if the trials of combinations are the same run or replay a trace."""
     spans: Mapping[str, float] = field(default_factory=dict)
     """The range of the means of each metric of the table, relative to the largest."""
+    drifting: str = ""
+    """A sentence, if shares, goodputs or queues still change within runs."""
 
     @property
     def judged_count(self) -> int:
@@ -111,7 +115,7 @@ def overview(
     metrics = {
         column: _name_pages(heading_of(column, controls), column, readers)
         for column in numbers(known)
-        if column not in places
+        if column not in places and not HALF.search(column)
     }
     axes = _axes(whole, places)
     failed = store.failures()
@@ -152,6 +156,7 @@ def overview(
         },
         _alike(store, name, next((key for key in whole["run"] if key in present), None)),
         {name: span(cells, name) for name in columns},
+        _drifting(known, combinations),
     )
 
 
@@ -232,6 +237,20 @@ def _alike(store: Store, name: str, key: str | None) -> str:
     trials = max(map(len, digests.values()), default=0)
     trace = "" if key is None else same_trace(store.scenario(key), trials)
     return " ".join(filter(None, (alike(digests.values()), trace)))
+
+
+def _drifting(known: pl.DataFrame, combinations: Mapping[int, Mapping[str, object]]) -> str:
+    """Returns a sentence on what still changes within runs; `known` has a row for each run."""
+    halves = [name for name in known.columns if HALF.search(name)]
+    if not halves:
+        return ""
+    rows: dict[str, list[dict[str, Any]]] = {}
+    varied = varying_places(list(combinations.values()))
+    for row in known.select("cell", *halves).iter_rows(named=True):
+        values = combinations[int(row["cell"])]
+        words = ", ".join(setting(place, values[place]) for place in varied)
+        rows.setdefault(words, []).append(row)
+    return note_of_study(rows)
 
 
 def _digests(store: Store, name: str) -> dict[object, list[str]]:

@@ -15,6 +15,7 @@ from typing import Any
 import polars as pl
 
 from narrows.metrics import summarise
+from narrows.metrics.settling import note_of_run
 from narrows.plan import Trial
 from narrows.report.page import PageContents, Run, plotly_js, render
 from narrows.store import Store
@@ -63,6 +64,7 @@ def _page(store: Store, stem: str, record: Mapping[str, Any], row: Mapping[str, 
         runs=[Run(label, scenario, trial.tables, summary)],
         drawable=scenario["run"]["record"] != "summary",
         lead=label[0].upper() + label[1:],
+        notes=note_of_run([summary], groups),
         script=SCRIPT,
     )
     return render(study)

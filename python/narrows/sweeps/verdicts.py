@@ -51,7 +51,7 @@ def smallest(
     combinations: Mapping[int, Mapping[str, object]], met: Mapping[int, bool]
 ) -> list[str]:
     """Returns the smallest value that meets all checks, for each combination of the other axes."""
-    varied = _varying_places(list(combinations.values()))
+    varied = varying_places(list(combinations.values()))
     measured = [place for place, values in varied.items() if all(map(_number, values))]
     if not measured or not met:
         return []
@@ -80,7 +80,7 @@ def _sentence(
     return f"{head}the smallest {title} that meets all checks is {value_words(place, value)}"
 
 
-def _varying_places(combinations: Sequence[Mapping[str, object]]) -> dict[str, list[object]]:
+def varying_places(combinations: Sequence[Mapping[str, object]]) -> dict[str, list[object]]:
     """Returns the places with several values, and these.
 
     Of places that go together only the first.

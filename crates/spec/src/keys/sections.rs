@@ -136,6 +136,12 @@ pub static FLOW: Section = Section {
         Key::new("name", KeyKind::Name, Off, "").stays().always_present(),
         Key::new("count", KeyKind::Whole(1, MAX_FLOWS), Whole(1), ""),
         Key::new("start", KeyKind::Duration, Text("0s"), "").becomes("start_ns"),
+        Key::new(
+            "start_spread",
+            KeyKind::Span,
+            Off,
+            "Each flow starts at a random time from `start` to this much later, drawn from the seed.",
+        ),
         Key::new("stop", KeyKind::Span, Off, "When the application stops writing; what it has written still leaves.").becomes("stop_ns"),
         Key::new("size", KeyKind::Volume, Off, "Payload bytes; endless if none.")
             .becomes("size_bytes"),

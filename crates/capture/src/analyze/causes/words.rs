@@ -67,7 +67,7 @@ fn cause(report: &CauseReport, half: &HalfConnection, base: u64) -> String {
             millis(base)
         ),
         Cause::RandomLoss => format!(
-            "losses held its window down, {} of {} times without a queue: random loss",
+            "losses held its window down, {} of {} loss events without a queue: random loss",
             evidence.episodes[1],
             evidence.episodes.iter().sum::<usize>()
         ),

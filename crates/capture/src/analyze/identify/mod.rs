@@ -164,8 +164,10 @@ fn weigh_fall(found: &Features, scales: &mut Scales) {
             "BBR, which takes no notice"
         }
     };
-    let times = found.falls;
-    scales.note(format!("after loss the window falls to {fall:.2} ({times} times): as {speaks}"));
+    let events = found.falls;
+    scales.note(format!(
+        "after a loss event the window falls to {fall:.2} ({events} events): as {speaks}"
+    ));
 }
 
 /// Weighs the growth between losses.

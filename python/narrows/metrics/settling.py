@@ -1,0 +1,262 @@
+"""Finds runs whose long flows haven't settled: both halves of the measured time differ.
+
+A mean over a time in which shares still drift is no steady value, and trials don't show that, since
+they all drift alike. A control's own cycles aren't a drift: BBR gives way every 10 s, CUBIC and
+Reno have sawteeth, and BBR and CUBIC take turns every 20 s. So the halves must differ by more than
+a quantity's ups and downs within them, and by an amount that changes what a reader concludes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from narrows.columns import Tables
+from narrows.metrics.metric import Entry, Row
+from narrows.metrics.series import BOTTLENECK, RunSeries
+from narrows.metrics.tables import summary_row
+from narrows.metrics.windows import increments_by_key
+from narrows.spec.measured import capacity_known
+from narrows.spec.scenario import Flow, Scenario
+from narrows.words import begin_upper
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+SHORTEST_S = 25.0
+"""A shorter measured time is left alone: a half of it must hold a cycle of BBR, 10 s."""
+CYCLE_S = 20.0
+"""The longest cycle that is known: every second time that BBR probes, CUBIC's packets stay."""
+PARTS = 5
+"""The parts of each half, whose spread shows a quantity's ups and downs."""
+BEYOND, BEYOND_OF_SHORT = 0.8, 1.5
+"""How far halves are apart, in standard deviations of the parts within them; the second if a half
+is shorter than `CYCLE_S`.
+
+Of 103 runs of one to four flows, measured for 25 to 300 s, those that drifted by `SHARE` had 0.88
+or more. Where flows only took turns, short halves were up to 18 points and 1.0 deviation apart.
+"""
+SHARE = 0.1
+"""The smallest drift of a share: 10 points, as from 45 to 55 %, can turn who is ahead."""
+RELATIVE = 0.2
+"""The smallest drift of a goodput or a queue, as a part of the larger half."""
+OF_RTT = 0.05
+"""The smallest drift of a queue, as a part of the path's RTT: less changes no delay that counts."""
+
+HALF = re.compile(r"\b(goodput|queue)_(early|late)_(mbps|ms)$")
+"""The columns of `summary` with the values of a half; the notes here show them."""
+
+Pair: TypeAlias = tuple[float, float]
+_GOODPUT = ".goodput_early_mbps"
+
+
+def halves(
+    scenario: Scenario, groups: Sequence[str], tables: Tables, end_s: float
+) -> dict[str, Any]:
+    """Returns the goodputs of the classes and the queue in both halves of the measured time.
+
+    Empty where nothing drifts, or where nobody can tell: the time is short, flows come, go or
+    pause, the path changes, or the run kept no samples.
+    """
+    begin_s = scenario["run"]["warmup_ns"] / 1e9
+    if not _lasts(scenario, begin_s, end_s):
+        return {}
+    beyond = BEYOND if end_s - begin_s >= 2 * CYCLE_S else BEYOND_OF_SHORT
+    borders = np.linspace(begin_s, end_s, 2 * PARTS + 1)
+    received = increments_by_key(tables["flow_samples"], "flow", "received_bytes", borders)
+    if any(not np.isfinite(its).all() for its in received.values()):
+        return {}
+    nothing = np.zeros(2 * PARTS)
+    by_class = dict.fromkeys(groups, nothing)
+    for flow, its in received.items():
+        by_class[groups[flow]] = by_class[groups[flow]] + its
+    total = sum(by_class.values(), nothing)
+    found: dict[str, Any] = {}
+    shares = [_ratio(its, total) for its in by_class.values()]
+    if _drifts(total, RELATIVE * _larger(total), beyond) or any(
+        _drifts(one, SHARE, beyond) for one in shares
+    ):
+        scale = 8e-6 * 2 / (end_s - begin_s)
+        sums = {group: its.reshape(2, PARTS).sum(axis=1) for group, its in by_class.items()}
+        found["goodput_mbps"] = {group: (scale * its).tolist() for group, its in sums.items()}
+    queue = _queue(scenario, groups, tables, borders)
+    least_ms = OF_RTT * scenario["path"]["rtt_ns"] / 1e6
+    if _drifts(queue, max(RELATIVE * _larger(queue), least_ms), beyond):
+        found["queue_ms"] = queue.reshape(2, PARTS).mean(axis=1).tolist()
+    return found
+
+
+def _lasts(scenario: Scenario, begin_s: float, end_s: float) -> bool:
+    """Returns True if the same long flows share the same path in a long enough measured time."""
+    run = scenario["run"]
+    whole = run["record"] != "summary" and end_s - begin_s >= SHORTEST_S
+    parts_s = (end_s - begin_s) / (2 * PARTS)
+    steady = not scenario.get("changes") and capacity_known(scenario)
+    sampled = run["sample_interval_ns"] / 1e9 <= parts_s / 2
+    return (
+        whole and steady and sampled and all(_is_long(flow, begin_s) for flow in scenario["flows"])
+    )
+
+
+def _is_long(flow: Flow, begin_s: float) -> bool:
+    endless = flow["size_bytes"] is None and flow["workload"] is None
+    begun = flow["start_ns"] / 1e9 <= begin_s
+    return endless and begun and flow["stop_ns"] is None and not flow.get("reverse")
+
+
+def _queue(scenario: Scenario, groups: Sequence[str], tables: Tables, borders: Floats) -> Floats:
+    """Returns the mean queue in each part, in ms; zeros where the link's rate varies."""
+    if scenario["path"]["service"]["kind"] != "constant":
+        return np.zeros(2 * PARTS)
+    (samples,) = RunSeries(scenario, groups, tables).read(BOTTLENECK, "queue_ms")
+    known = np.isfinite(samples.values)
+    times, values = samples.time_s[known], samples.values[known]
+    sums, _ = np.histogram(times, borders, weights=values)
+    counts, _ = np.histogram(times, borders)
+    return _ratio(sums.astype(np.float64), counts.astype(np.float64))
+
+
+def _drifts(parts: Floats, limit: float, beyond: float) -> bool:
+    """Returns True if the halves differ by the limit, and by so many deviations within them."""
+    halves_ = parts.reshape(2, PARTS)
+    apart = abs(float(np.diff(halves_.mean(axis=1))[0]))
+    spread = float(np.sqrt(halves_.var(axis=1, ddof=1).mean()))
+    return apart > 0 and apart >= limit and apart >= beyond * spread
+
+
+def _larger(parts: Floats) -> float:
+    return float(parts.reshape(2, PARTS).mean(axis=1).max())
+
+
+def _ratio(part: Floats, whole: Floats) -> Floats:
+    found: Floats = np.zeros(len(part))
+    np.divide(part, whole, out=found, where=whole > 0)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """A quantity that differs between the halves, in a unit for people; `owner` is a class."""
+
+    quantity: str
+    owner: str
+    early: float
+    late: float
+    unit: str
+
+    @property
+    def size(self) -> float:
+        """The difference, relative to the smallest that counts."""
+        least = 100 * SHARE if self.owner else RELATIVE * max(self.early, self.late)
+        return abs(self.late - self.early) / least
+
+    @property
+    def changing(self) -> str:
+        """The change as a clause: "shares still change"."""
+        return f"{self.quantity} still {'change' if self.owner else 'changes'}"
+
+    def words(self, early: str, late: str) -> str:
+        """Returns the values with words for the halves: "bbr 61 % at first, 44 % at last"."""
+        form = "{:.0f} {}" if self.owner else "{:.3g} {}"
+        values = (form.format(one, self.unit) for one in (self.early, self.late))
+        told = ", ".join(
+            f"{value} {when}" for value, when in zip(values, (early, late), strict=True)
+        )
+        return f"{self.owner} {told}".lstrip()
+
+
+def drifts(rows: Sequence[Row], trials: int) -> list[Drift]:
+    """Returns the drifts of a condition, the largest of each quantity, from rows of `summary`.
+
+    More than half of its trials must drift the same way: one that does alone shows chance.
+    """
+    names = dict.fromkeys(name for row in rows for name in row)
+    groups = [name.removesuffix(_GOODPUT) for name in names if name.endswith(_GOODPUT)]
+    goodputs = [_goodputs(row, groups) for row in rows]
+    found = [
+        *(_drift("shares", group, [_shares(one).get(group) for one in goodputs], trials)
+          for group in reversed(groups) if len(groups) > 1),
+        _drift("goodput", "", [_total(one) for one in goodputs], trials),
+        _drift("the queue", "", [_pair(row, "queue_early_ms", "queue_late_ms") for row in rows],
+               trials),
+    ]  # fmt: skip
+    known = sorted((one for one in found if one is not None), key=lambda one: round(one.size, 6))
+    return list({one.quantity: one for one in known if one.size >= 1}.values())[::-1]
+
+
+def _pair(row: Row, early: str, late: str) -> Pair | None:
+    known = [float(row[name]) for name in (early, late) if row.get(name) is not None]
+    return (known[0], known[1]) if len(known) == 2 else None
+
+
+def _goodputs(row: Row, groups: Sequence[str]) -> dict[str, Pair]:
+    names = {group: (f"{group}{_GOODPUT}", f"{group}.goodput_late_mbps") for group in groups}
+    pairs = ((group, _pair(row, *its)) for group, its in names.items())
+    return {group: pair for group, pair in pairs if pair is not None}
+
+
+def _total(goodputs: Mapping[str, Pair]) -> Pair | None:
+    early, late = (sum(pair[half] for pair in goodputs.values()) for half in (0, 1))
+    return (early, late) if early and late else None
+
+
+def _shares(goodputs: Mapping[str, Pair]) -> dict[str, Pair]:
+    total = _total(goodputs)
+    if total is None:
+        return {}
+    return {
+        group: (100 * pair[0] / total[0], 100 * pair[1] / total[1])
+        for group, pair in goodputs.items()
+    }
+
+
+_UNITS = {"shares": "%", "goodput": "Mbit/s", "the queue": "ms"}
+
+
+def _drift(quantity: str, owner: str, pairs: Sequence[Pair | None], trials: int) -> Drift | None:
+    known = [pair for pair in pairs if pair is not None]
+    ways = [[p for p in known if p[1] > p[0]], [p for p in known if p[1] < p[0]]]
+    most = max(ways, key=len)
+    if 2 * len(most) <= trials:
+        return None
+    early, late = (sum(pair[half] for pair in most) / len(most) for half in (0, 1))
+    return Drift(quantity, owner, early, late, _UNITS[quantity])
+
+
+def note_of_run(runs: Sequence[Entry], groups: Sequence[str]) -> str:
+    """Returns a sentence on what still changes within a run's trials; empty if nothing does."""
+    found = drifts([summary_row(run, groups) for run in runs if "halves" in run], len(runs))
+    if not found:
+        return ""
+    run = runs[0]["scenario"]["run"]
+    begin, end = run["warmup_ns"] / 1e9, run["duration_ns"] / 1e9
+    middle = (begin + end) / 2
+    spans = [f"in {a:g} to {b:g} s" for a, b in ((begin, middle), (middle, end))]
+    told = "; ".join(f"{one.changing}: {one.words(*spans)}" for one in found)
+    longer = f"`--set run.duration={2 * end:g}s` would show whether that settles"
+    return f"{begin_upper(told)}; {longer}."
+
+
+def note_of_study(combinations: Mapping[str, Sequence[Row]]) -> str:
+    """Returns a sentence on what still changes within the runs of a study; empty if nothing does.
+
+    `combinations` has a row of `summary` for each run, by the words of its combination.
+    """
+    found = {words: drifts(rows, len(rows)) for words, rows in combinations.items()}
+    changing = {words: its for words, its in found.items() if its}
+    if not changing:
+        return ""
+    words, its = max(changing.items(), key=lambda pair: pair[1][0].size)
+    counted = f" in {len(changing)} of {len(found)} combinations" if len(found) > 1 else ""
+    where = f" ({words})" if words else ""
+    told = its[0].words("in the first half", "in the second")
+    return (
+        f"{begin_upper(its[0].changing)} within the runs{counted}: {told}{where}; a longer "
+        "`run.duration` would show whether that settles."
+    )

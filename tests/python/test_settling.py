@@ -1,0 +1,168 @@
+"""Runs whose shares, goodput or queue still change say so; steady and cyclic ones don't."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from specimens import run_cli
+
+import narrows
+from narrows.columns import Columns
+from narrows.metrics.settling import drifts, halves, note_of_run, note_of_study
+from narrows.report import write_report
+
+MS = 1_000_000
+SPEC = """
+name = "rivals"
+path = { rate = "20mbit", rtt = "30ms", buffer = "8bdp" }
+run = { duration = "50s", warmup = "10s", trials = 2 }
+host = { jitter = "100us" }
+flows = [{ cca = "bbr" }, { cca = "cubic" }]
+"""
+
+
+def scenario(span_s: float = 60.0, **changes: Any) -> Any:
+    """A scenario of two endless flows that are measured for so long from 10 s on."""
+    flow = {"start_ns": 0, "stop_ns": None, "size_bytes": None, "workload": None, "reverse": False}
+    run = {
+        "warmup_ns": 10_000 * MS,
+        "duration_ns": (10 + span_s) * 1e9,
+        "sample_interval_ns": 100 * MS,
+        "record": "samples",
+    }
+    path = {"rate_bps": 8_000_000, "rtt_ns": 30 * MS, "service": {"kind": "trace"}}
+    whole: dict[str, Any] = {
+        "run": run,
+        "flows": [flow | {}, flow | {}],
+        "path": path,
+        "changes": [],
+    }
+    for place, value in changes.items():
+        table, key = place.split("__")
+        (whole["flows"][1] if table == "flow" else whole[table])[key] = value
+    return whole
+
+
+def halves_of(rates: Any, described: Any) -> dict[str, Any]:
+    """The halves of two classes, "a" with these rates over time and "b" with the rest of 1000."""
+    end_s = described["run"]["duration_ns"] / 1e9
+    time_s = np.arange(0, end_s + 0.01, 0.1)
+    rate = np.broadcast_to(rates(time_s), time_s.shape)
+    counters = [np.cumsum(rate), np.cumsum(1000 - rate)]
+    samples = Columns.of(
+        {
+            "time_s": np.tile(time_s, 2),
+            "flow": np.repeat(np.array([0, 1], dtype=np.uint32), len(time_s)),
+            "received_bytes": np.concatenate(counters),
+        }
+    )
+    return halves(described, ["a", "b"], {"flow_samples": samples}, end_s)
+
+
+def step(time_s: Any) -> Any:
+    return np.where(time_s < 35, 600, 450)
+
+
+def test_a_share_that_drifts_is_found_in_both_halves() -> None:
+    goodputs = halves_of(step, scenario(50.0))["goodput_mbps"]
+    assert goodputs["a"] == pytest.approx([0.048, 0.036], rel=0.01)
+    assert goodputs["b"] == pytest.approx([0.032, 0.044], rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("rates", "span_s"),
+    [
+        (lambda t: 500 + 0 * t, 60.0),
+        (lambda t: np.where(t < 40, 540, 460), 60.0),
+        (lambda t: 500 + 400 * np.sign(np.sin(t * np.pi / 10)), 50.0),
+        (lambda t: np.where(t % 10 < 0.5, 50, 700), 26.0),
+        (step, 24.0),
+    ],
+    ids=["steady", "8 points", "turns of 10 s", "dips every 10 s", "too short"],
+)
+def test_steady_cyclic_and_short_runs_are_left_alone(rates: Any, span_s: float) -> None:
+    assert halves_of(rates, scenario(span_s)) == {}
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        ("flow__start_ns", 11_000 * MS),
+        ("flow__stop_ns", 30_000 * MS),
+        ("flow__size_bytes", 10**6),
+        ("flow__workload", {"kind": "web"}),
+        ("run__record", "summary"),
+        ("path__capacity_known", False),
+    ],
+)
+def test_flows_that_come_or_go_and_runs_without_samples_are_left_alone(
+    place: str, value: object
+) -> None:
+    assert halves_of(step, scenario(50.0)) != {}
+    assert halves_of(step, scenario(50.0, **{place: value})) == {}
+
+
+def row(early: float, late: float, total: float = 10.0) -> dict[str, float]:
+    """A row of `summary` with the goodput of "a" in both halves."""
+    return {
+        "a.goodput_early_mbps": early,
+        "a.goodput_late_mbps": late,
+        "b.goodput_early_mbps": total - early,
+        "b.goodput_late_mbps": total - late,
+    }
+
+
+def test_most_trials_must_drift_the_same_way() -> None:
+    none = dict.fromkeys(row(0, 0))
+    assert drifts([none], 1) == []
+    assert drifts([row(6, 4), none], 2) == []
+    assert drifts([row(6, 4), row(4, 6)], 2) == []
+    (one,) = drifts([row(6, 4), none, row(8, 5)], 3)
+    assert (one.quantity, one.owner, one.early, one.late) == ("shares", "a", 70.0, 45.0)
+
+
+def test_a_study_names_the_combination_that_drifts_most() -> None:
+    none = dict.fromkeys(row(0, 0))
+    told = note_of_study({"Buffer 1": [none], "Buffer 4": [row(6, 4)], "Buffer 8": [row(7, 2)]})
+    assert told == (
+        "Shares still change within the runs in 2 of 3 combinations: a 70 % in the first half, "
+        "20 % in the second (Buffer 8); a longer `run.duration` would show whether that settles."
+    )
+    assert note_of_study({"Buffer 1": [none]}) == ""
+
+
+def test_runs_studies_and_searches_say_what_still_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("rivals.toml").write_text(SPEC)
+    assert run_cli("run", "rivals.toml", "--out", "one") == 0
+    note = "Shares still change: bbr"
+    told = capsys.readouterr().out
+    assert note in told
+    assert "in 30 to 50 s; `--set run.duration=100s` would show whether that settles." in told
+    assert note in write_report("one").page.read_text()
+    buffers = 'path.buffer=["1bdp", "8bdp"]'
+    assert run_cli("run", "rivals.toml", "--set", buffers, "--out", "many") == 0
+    note = "Shares still change within the runs in 1 of 2 combinations: bbr"
+    assert note in capsys.readouterr().out
+    assert note in Path("many/rivals.html").read_text()
+    asked = "path.buffer with the highest cubic.share"
+    assert run_cli("search", "rivals.toml", "--for", asked, "--set", buffers, "--out", "asked",
+                   "--trials", "2", "--max-trials", "2") == 0  # fmt: skip
+    assert note in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("ccas", [["reno"], ["cubic", "cubic"], ["bbr"]], ids="-".join)
+def test_steady_rivals_have_settled(ccas: list[str], tmp_path: Path) -> None:
+    spec = {
+        "name": "steady",
+        "path": {"rate": "20mbit", "rtt": "30ms", "buffer": "1bdp"},
+        "flows": [{"cca": cca} for cca in ccas],
+        "run": {"duration": "120s", "warmup": "10s"},
+    }
+    made = narrows.run(spec, out=tmp_path / "out")
+    assert note_of_run(made.summary["runs"], ccas) == ""
