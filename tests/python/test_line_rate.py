@@ -44,7 +44,8 @@ def test_a_slow_card_is_full_and_tcp_small_queues_keep_it_short(
 
 def test_datagrams_pass_no_slow_card(tmp_path: Path) -> None:
     file = tmp_path / "call.toml"
-    flow = '[[flows]]\ncca = "none"\nworkload = { kind = "udp", rate = "1mbit" }\nline_rate = "20mbit"\n'
+    workload = 'workload = { kind = "udp", rate = "1mbit" }\nline_rate = "20mbit"'
+    flow = f'[[flows]]\ncca = "none"\n{workload}\n'
     file.write_text(CARD.format(cca="cubic", fq="true").replace("[run]", f"{flow}[run]"))
     with pytest.raises(SpecError, match=r"flows\[1\]\.line_rate.*--backend uml or kernel"):
         nw.run(file, out=tmp_path / "out")

@@ -71,7 +71,7 @@ impl Card {
 /// The queues of one flow.
 #[derive(Debug)]
 pub(super) struct HostQueue {
-    /// What waits for its departure time.
+    /// Bursts that wait for their departure time.
     bursts: VecDeque<WaitingBurst>,
     /// The segments of these bursts, a super-packet being one.
     segments: VecDeque<Packet<Segment>>,

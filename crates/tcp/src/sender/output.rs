@@ -39,7 +39,7 @@ struct LastFlags {
 #[derive(Debug)]
 pub(super) struct Output {
     queue: Outbox,
-    /// What waits in the host, if it has `fq` or a card with a line rate.
+    /// The queue in the host, if it has `fq` or a card with a line rate.
     host_queue: Option<Box<HostQueue>>,
     pub(super) ecn: SenderEcn,
     /// The receiver's newest timestamp in ms, which is echoed.
@@ -81,7 +81,7 @@ impl Output {
         self.mss = mss;
     }
 
-    /// What waits in the host.
+    /// The queue in the host.
     #[inline]
     pub(super) fn host_queue(&self) -> Option<&HostQueue> {
         self.host_queue.as_deref()
