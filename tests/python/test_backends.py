@@ -120,7 +120,7 @@ def test_features_of_back_ends_are_one_table_with_a_reason_for_each_refusal() ->
     rows = {row["feature"]: row for row in found["features"]}
     assert len(rows) == len(found["features"])
     refused = {name for name, row in rows.items() if row["sim"] is not True}
-    own = {"own kernel", "own line rate", "own sysctls"}
+    own = {"own kernel", "own sysctls"}
     assert refused == {"ebpf control", "module control", "programs", *own}
     for name in set(NAMES) - set(found["missing"]):
         for row in found["features"]:

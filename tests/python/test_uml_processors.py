@@ -44,7 +44,7 @@ _SHOW = "import os; print(sorted(os.sched_getaffinity(0)))"
 _START_ONE = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {_SHOW!r}])"
 
 
-def _started(processor: int | None) -> str:
+def _processors_behind(processor: int | None) -> str:
     """The processors of a process that was started by one that was started here."""
     with starting_on(processor):
         process = subprocess.Popen([sys.executable, "-c", _START_ONE], stdout=subprocess.PIPE)
@@ -53,11 +53,11 @@ def _started(processor: int | None) -> str:
 
 def test_a_process_stays_on_its_processor_with_those_that_it_starts() -> None:
     allowed = os.sched_getaffinity(0)
-    assert _started(max(allowed)) == f"[{max(allowed)}]"
-    assert _started(None) == str(sorted(allowed))
+    assert _processors_behind(max(allowed)) == f"[{max(allowed)}]"
+    assert _processors_behind(None) == str(sorted(allowed))
     assert os.sched_getaffinity(0) == allowed
 
 
 def test_a_processor_that_is_gone_is_no_error() -> None:
     allowed = os.sched_getaffinity(0)
-    assert _started(max(allowed) + 1000) == str(sorted(allowed))
+    assert _processors_behind(max(allowed) + 1000) == str(sorted(allowed))

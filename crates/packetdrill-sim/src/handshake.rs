@@ -66,6 +66,7 @@ pub(crate) fn sender(
         sysctls: kernel.sysctls,
         profile,
         fq: kernel.fq,
+        line_rate: None,
         timer_lateness: Duration::ZERO,
         limits: Kernel::LIMITS,
         notsent_lowat: options.notsent_lowat.or(kernel.notsent_lowat),

@@ -1,6 +1,6 @@
 //! Sets up a scenario's flows and the sampling of a run.
 
-use narrows_base::{Duration, FlowId, Stream, Time};
+use narrows_base::{Duration, FlowId, Rate, Stream, Time};
 use narrows_cc::CcConfig;
 use narrows_media::MediaSchedule;
 use narrows_spec::Names;
@@ -88,6 +88,7 @@ pub(crate) fn hosts<'a>(
             sysctls: Sysctls::default(),
             profile,
             fq: flow.fq.unwrap_or(scenario.host.fq),
+            line_rate: flow.line_rate_bps.map(Rate::from_bps),
             timer_lateness: Duration::from_nanos(scenario.host.timer_lateness_ns),
             limits,
             notsent_lowat: flow.notsent_lowat(),
@@ -170,7 +171,7 @@ pub(crate) fn refuse_what_is_missing(
     for (index, flow) in scenario.flows.iter().enumerate() {
         let given = [
             ("kernel", flow.kernel.is_some(), "`profile`"),
-            ("line_rate_bps", flow.line_rate_bps.is_some(), "--backend uml or kernel"),
+            ("line_rate_bps", sends_datagrams_at_a_line_rate(flow), "--backend uml or kernel"),
             ("sysctls", !flow.sysctls.is_empty(), "--backend uml or kernel"),
             ("server", flow.has_programs(), "--backend uml or kernel"),
         ];
@@ -181,6 +182,12 @@ pub(crate) fn refuse_what_is_missing(
         }
     }
     if problems.is_empty() { Ok(()) } else { Err(Problems(problems)) }
+}
+
+/// Returns `true` if a card would have to delay datagrams, which leave at once here.
+fn sends_datagrams_at_a_line_rate(flow: &Flow) -> bool {
+    let is_media = matches!(flow.workload, Some(Workload::Media(_)));
+    flow.line_rate_bps.is_some() && (is_media || Datagrams::of(flow.workload.as_ref()).is_some())
 }
 
 /// The TCP of a flow's hosts.

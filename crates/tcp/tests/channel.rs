@@ -169,6 +169,7 @@ impl World {
             sysctls: Sysctls::default(),
             profile,
             fq: case.fq,
+            line_rate: None,
             timer_lateness: Duration::ZERO,
             limits: case.limits,
             notsent_lowat: None,

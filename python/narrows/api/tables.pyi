@@ -155,8 +155,8 @@ class Flow(Table):
     Takes a text of 1 to 80 printable characters.
     """
     line_rate: Values[str] | None = None
-    """The line rate of its own sending host's card; for real kernels. Takes a rate with its
-    unit, such as "80mbit".
+    """The line rate of its own sending host's card: a token bucket that holds one packet.
+    Takes a rate with its unit, such as "80mbit".
     """
     sysctls: Mapping[str, object] | None = None
     """Settings below `net.ipv4` of its own hosts; for real kernels. Takes a table of settings,

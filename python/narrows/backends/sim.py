@@ -149,12 +149,12 @@ def _refuse_own_kernels(scenario: Scenario) -> None:
     """Raises SpecError for keys that only hosts with a real kernel have."""
     remedies = {
         "kernel": "`profile`",
-        **dict.fromkeys(("line_rate_bps", "sysctls", "server"), _REAL),
+        **dict.fromkeys(("sysctls", "server"), _REAL),
     }
     for index, flow in enumerate(scenario.get("flows", [])):
         for key, value in flow.items():
             if key in remedies:
-                place = f"flows[{index}].{key.removesuffix('_bps')}"
+                place = f"flows[{index}].{key}"
                 raise SpecError.at(place, f"{value}", f"{remedies[key]} here")
 
 

@@ -129,6 +129,7 @@ impl Checker<'_> {
             ("repeat_gap_ns", flow.repeat_gap_ns.is_some()),
             ("profile", flow.profile.is_some()),
             ("fq", flow.fq.is_some()),
+            ("line_rate_bps", flow.line_rate_bps.is_some()),
             ("notsent_lowat_bytes", flow.notsent_lowat_bytes.is_some()),
         ];
         for (key, _) in given.into_iter().filter(|(_, given)| *given) {

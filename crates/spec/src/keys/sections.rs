@@ -252,7 +252,7 @@ pub static FLOW: Section = Section {
             "line_rate",
             KeyKind::Rate,
             Off,
-            "The line rate of its own sending host's card; for real kernels.",
+            "The line rate of its own sending host's card: a token bucket that holds one packet.",
         )
         .becomes("line_rate_bps"),
         Key::new(

@@ -29,6 +29,8 @@ pub struct SenderConfig {
     pub sysctls: Sysctls,
     /// True if the host's egress queue is `fq`, which enforces pacing for all.
     pub fq: bool,
+    /// The line rate of the host's card, which cuts bursts into packets; none if it sends at once.
+    pub line_rate: Option<Rate>,
     /// How late the host's pacing timers fire.
     pub timer_lateness: Duration,
     /// Limit of the send buffer.

@@ -9,6 +9,7 @@ use super::counters::{Counters, LatestSamples};
 use super::cwnd_use::CwndUse;
 use super::ecn::SenderEcn;
 use super::episode::Episode;
+use super::host_queue::HostQueue;
 use super::output::Output;
 use super::prr::Prr;
 use super::rack::Rack;
@@ -87,6 +88,9 @@ impl Connection {
         let enforced = config.fq || paces_itself;
         let ecn = SenderEcn::new(config.ecn, accurate);
         let pacer = Pacer::new(profile, config.fq, enforced, config.timer_lateness);
+        let gso = config.gso && config.line_rate.is_none();
+        let has_queue = pacer.queues() || config.line_rate.is_some();
+        let host_queue = has_queue.then(|| HostQueue::new(config.line_rate));
         let mut connection = Self {
             profile,
             sysctls: config.sysctls,
@@ -108,7 +112,7 @@ impl Connection {
             rack: Rack::default(),
             rtt: RttEstimator::new(clock),
             rate: RateSampler::new(now.as_micros()),
-            output: Output::new(envelope, ecn, mss, (config.gso, pacer.queues())),
+            output: Output::new(envelope, ecn, mss, gso, host_queue),
             pacer,
             timers,
             user_timeout: UserTimeout::default(),

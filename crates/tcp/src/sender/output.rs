@@ -39,7 +39,7 @@ struct LastFlags {
 #[derive(Debug)]
 pub(super) struct Output {
     queue: Outbox,
-    /// Bursts that wait in the host's `fq`, if it has one.
+    /// The queue in the host, if it has `fq` or a card with a line rate.
     host_queue: Option<Box<HostQueue>>,
     pub(super) ecn: SenderEcn,
     /// The receiver's newest timestamp in ms, which is echoed.
@@ -58,9 +58,10 @@ impl Output {
         envelope: Envelope,
         ecn: SenderEcn,
         mss: u32,
-        (gso, fq): (bool, bool),
+        gso: bool,
+        host_queue: Option<HostQueue>,
     ) -> Self {
-        let host_queue = fq.then(Box::default);
+        let host_queue = host_queue.map(Box::new);
         let queue = Outbox::new(envelope);
         Self { queue, host_queue, ecn, ts_recent: 0, challenged_at: None, mss, gso, refuses: false }
     }
@@ -80,7 +81,7 @@ impl Output {
         self.mss = mss;
     }
 
-    /// The bursts that wait in the host's queue.
+    /// The queue in the host.
     #[inline]
     pub(super) fn host_queue(&self) -> Option<&HostQueue> {
         self.host_queue.as_deref()
@@ -93,24 +94,24 @@ impl Output {
 
     /// The bursts whose time has come leave the host's queue.
     pub(super) fn release(&mut self, now: Time) {
-        let Some(host_queue) = &mut self.host_queue else { return };
-        while let Some(segments) = host_queue.pop(now) {
-            self.queue.extend(segments);
+        if let Some(host_queue) = &mut self.host_queue {
+            host_queue.release(now, &mut self.queue);
         }
     }
 
     /// A burst whose first packet is the `first` in the outbox waits in the host's queue, unless it
-    /// passes it at once (`fq_fastpath_check`).
+    /// passes it at once.
     #[inline(never)] // most hosts have no such queue
     fn enqueue(&mut self, burst: &Burst, first: usize, now: Time) {
         let Some(host_queue) = &mut self.host_queue else { return };
-        if burst.departure <= now && host_queue.is_empty() {
+        if host_queue.lets_pass(burst.departure, now) {
             return;
         }
         let segments = self.queue.len() - first;
         let Burst { departure, first: seq, packets, payload, .. } = *burst;
         let burst = WaitingBurst { departure, first: seq, packets, payload, segments };
-        host_queue.push(burst, self.queue.take_from(first));
+        host_queue.push(burst, self.queue.take_from(first), now);
+        host_queue.send(now, &mut self.queue);
     }
 
     /// Ends the handshake.

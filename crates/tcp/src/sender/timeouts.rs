@@ -31,19 +31,20 @@ impl Connection {
         }
     }
 
-    /// Lets bursts leave the host's queue, if it has one; returns whether TCP waited for that, or for
-    /// its own timer.
+    /// Returns whether TCP waited for this timer; what is in the host's queue leaves.
     #[inline]
     fn goes_on(&mut self, now: Time) -> bool {
         self.output.host_queue().is_none() || self.release(now)
     }
 
-    /// Lets bursts leave the host's queue; returns whether TCP waited for that.
+    /// Lets bursts leave the host's queue; returns whether TCP waited for that, or for its own
+    /// timer.
     #[inline(never)] // most hosts have no such queue
     fn release(&mut self, now: Time) -> bool {
+        let is_paced = self.output.host_queue_mut().is_some_and(|queue| queue.take_paced(now));
         self.output.release(now);
         self.await_departure();
-        self.output.host_queue_mut().is_some_and(HostQueue::take_throttled)
+        is_paced | self.output.host_queue_mut().is_some_and(HostQueue::take_throttled)
     }
 
     /// Starts the timer after progress: a probe if one is due first, else the RTO

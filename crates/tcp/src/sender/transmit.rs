@@ -4,7 +4,6 @@ use narrows_base::{Duration, Time};
 use narrows_cc::{RecoveryState, StartEvent, Unused};
 
 use super::connection::Connection;
-use super::host_queue::HostQueue;
 use super::output::Burst;
 use super::timers::Pending;
 use crate::scoreboard::SentPacket;
@@ -98,7 +97,11 @@ impl Connection {
     /// Sets the timer if the next burst must wait for pacing; returns whether it must.
     pub(super) fn waits_for_pacing(&mut self, now: Time) -> bool {
         let wait = self.pacer.wait_until(now);
-        if let Some(wait) = wait {
+        if let Some(mut wait) = wait {
+            if let Some(queue) = self.output.host_queue_mut() {
+                queue.pace(wait);
+                wait = queue.next_on_time();
+            }
             self.timers.pace(wait);
         }
         wait.is_some()
@@ -216,11 +219,15 @@ impl Connection {
         self.await_departure();
     }
 
-    /// Sets the timer for the next burst that leaves the host's queue.
+    /// Sets the timer for what leaves the host's queue next.
     #[inline]
     pub(super) fn await_departure(&mut self) {
-        if let Some(departure) = self.output.host_queue().and_then(HostQueue::next_departure) {
-            self.timers.pace(self.pacer.fires_at(departure));
+        let Some(queue) = self.output.host_queue() else { return };
+        let burst =
+            queue.next_burst().map_or(Time::MAX, |departure| self.pacer.fires_at(departure));
+        let next = burst.min(queue.next_on_time());
+        if next < Time::MAX {
+            self.timers.pace(next);
         }
     }
 

@@ -43,6 +43,7 @@ impl SenderEnd {
             sysctls: Sysctls::default(),
             profile,
             fq: settings.flag("fq"),
+            line_rate: None,
             timer_lateness: Duration::ZERO,
             limits: settings.limits()?,
             notsent_lowat: None,

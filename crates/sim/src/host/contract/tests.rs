@@ -199,6 +199,7 @@ fn chain(size: Option<u64>, repeats: bool) -> Chain {
         sysctls: Sysctls::default(),
         profile,
         fq: true,
+        line_rate: None,
         timer_lateness: Duration::ZERO,
         limits: BufferLimits::Raised,
         notsent_lowat: None,
