@@ -20,6 +20,7 @@ from narrows.backends.kernel.senders import Senders, find_senders
 from narrows.backends.linux import directory as place
 from narrows.backends.linux import router_tables, tools
 from narrows.backends.linux.directory import run_directory
+from narrows.backends.linux.refusals import check_features
 from narrows.backends.linux.tables import queue_depths
 from narrows.backends.linux.traffic import fine_interval, scenario_for_programs
 from narrows.backends.uml.network import tool_config
@@ -161,6 +162,15 @@ def test_flows_with_hosts_of_their_own_have_a_pair_for_each_kind(tmp_path: Path)
     assert hosts[2]["traffic"]["sysctls"]["net/ipv4/tcp_sack"] == "0"
     assert [each["data_port"] for each in hosts[0]["traffic"]["iperf3"]] == [30_000, 30_003]
     assert len({pair["out"] for pair in hosts}) == 3
+
+
+def test_a_guests_receivers_answer_accurate_ecn_if_a_flow_asks_for_it() -> None:
+    asked = scenario_of(GOOD, ["flows.0.ecn=accurate", "host.profile=linux-7.3"])
+    place = "net/ipv4/tcp_ecn"
+    assert tool_config(asked, 10_000_000)["sysctls"][place] == "3"
+    assert place not in tool_config(scenario_of(GOOD), 10_000_000)["sysctls"]
+    with pytest.raises(SpecError, match=r"flows\[0\]\.ecn.*one of off, classic for cubic"):
+        check_features(asked, "a real host has its own", 10)
 
 
 def test_flows_with_a_line_rate_share_no_card(tmp_path: Path) -> None:
@@ -332,7 +342,9 @@ def test_the_traffic_tool_reads_a_scenario_and_says_what_it_cannot_do(tmp_path: 
         [tools.traffic_tool("kernel"), file], capture_output=True, text=True, check=False
     )
     assert done.returncode == 1
-    assert 'scenario.flows[0].ecn: found "l4s"; "off", "classic" or "dctcp"' in done.stderr
+    assert (
+        'scenario.flows[0].ecn: found "l4s"; "off", "classic", "accurate" or "dctcp"' in done.stderr
+    )
 
 
 def test_a_program_is_built_again_when_a_crate_that_it_needs_has_changed() -> None:

@@ -5,20 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from required import needs
+from required import needs, require
 from specimens import GOOD, scenario_of
-from strict_pcapng import Frame, read_frames
+from strict_pcapng import AE, CWR, ECE, SYN, Frame, read_frames
 
 from narrows.analyze import analyze
 from narrows.backends import CaptureRequest, get_backend
 from narrows.backends.linux.traffic import FIRST_PORT
 from narrows.backends.protocol import CapturingBackend
-from narrows.backends.uml import Uml, get_kernel
+from narrows.backends.uml import Uml, get_kernel, kernels
 from narrows.metrics import summarise
 from narrows.store import CaptureOptions
 
 pytestmark = needs("uml")
 
+CE = 3
 HOSTS, QUEUE = ("receiver", "sender"), ("after-queue", "before-queue")
 
 
@@ -85,6 +86,38 @@ def test_a_handshake_of_14_seconds_is_the_simulators(tmp_path: Path) -> None:
         assert [(f.out, f.length) for f in theirs] == [(f.out, f.length) for f in ours]
         assert len(theirs) > 20
         assert max(abs(a.at - b.at) for a, b in zip(theirs, ours, strict=True)) < 300_000
+
+
+MARKS = 'path.queue={ kind = "codel", ecn = true, target = "1s", ce_threshold = "2ms" }'
+
+
+def test_receivers_count_marks_as_the_simulators_do(tmp_path: Path) -> None:
+    newest = next((kernel for kernel in kernels() if kernel.profile == "linux-7.3"), None)
+    require("uml", "" if newest else "no kernel with accurate ECN: Linux 7.0 or later")
+    assert newest is not None
+    changes = ["flows.0.ecn=accurate", "host.profile=linux-7.3", "run.duration=5s", MARKS]
+    scenario = scenario_of(GOOD, changes)
+    ways: list[tuple[str, CapturingBackend]] = [
+        ("uml", Uml(newest.name)),
+        ("sim", get_backend("sim")),
+    ]
+    handshake = {}
+    for name, backend in ways:
+        (tmp_path / name).mkdir()
+        backend.run(scenario, None, CaptureRequest(CaptureOptions(pcap=True), tmp_path / name))
+        packets = read_frames(tmp_path / name / "receiver.pcapng").frames
+        handshake[name] = [flags(packet) for packet in packets[:3]]
+        marked = sum(packet.data[1] & 3 == CE for packet in packets if not packet.out)
+        counted = [flags(packet) // ECE & 7 for packet in packets if packet.out][-1]
+        assert marked > 20
+        # The counter begins at 5 (RFC 9768, section 3.2.1) and has three bits.
+        assert counted == (5 + marked) % 8, name
+    assert handshake["uml"] == handshake["sim"]
+    assert handshake["uml"][0] == SYN | ECE | CWR | AE
+
+
+def flags(frame: Frame) -> int:
+    return int.from_bytes(frame.data[32:34]) & 0x1FF
 
 
 def to_receiver(frame: Frame) -> bool:

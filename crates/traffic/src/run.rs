@@ -267,9 +267,15 @@ fn tcp_ecn(config: &TrafficConfig, ecn: EcnMode) -> Option<[u8; 2]> {
     if config.part.is_some() {
         return None;
     }
-    let some = config.scenario.flows.iter().any(|flow| flow.ecn == EcnMode::Classic);
+    let asks = |ecn| matches!(ecn, EcnMode::Classic | EcnMode::Accurate);
+    let some = config.scenario.flows.iter().any(|flow| asks(flow.ecn));
+    let own = match ecn {
+        EcnMode::Classic => b'1',
+        EcnMode::Accurate => b'3',
+        _ => b'2',
+    };
     let others = config.sysctls.get("net/ipv4/tcp_ecn").and_then(|v| v.bytes().next());
-    some.then_some([if ecn == EcnMode::Classic { b'1' } else { b'2' }, others.unwrap_or(b'2')])
+    some.then_some([own, others.unwrap_or(b'2')])
 }
 
 /// Opens those of the current namespace, if another program's connections are observed.

@@ -17,16 +17,19 @@ SIMULATED_WORKLOADS = ("web", "udp", "ping", "media")
 """Workloads that crates/traffic can't send."""
 
 
-def check_features(scenario: Scenario, hosts: str, most_flows: int) -> None:
-    """Raises SpecError for features that no back end with a Linux kernel has.
+def check_features(
+    scenario: Scenario, hosts: str, most_flows: int, ecn: Sequence[str] = ("off", "classic")
+) -> None:
+    """Raises SpecError for features that a back end with a Linux kernel lacks.
 
-    `hosts` says why the back end models no hosts.
+    `hosts` says why the back end models no hosts; `ecn` has the kinds of ECN that its kernels can
+    be asked for.
     """
     _refuse_simulated_workloads(scenario)
     _refuse_modelled_hosts(scenario, hosts)
     _refuse_stacks(scenario)
     _refuse_changes(scenario)
-    _refuse_ecn(scenario)
+    _refuse_ecn(scenario, ecn)
     if len(scenario["flows"]) > most_flows:
         found, remedy = f"{len(scenario['flows'])}", f"at most {most_flows} on this back end"
         raise SpecError.at("flows", found, remedy)
@@ -42,15 +45,15 @@ def _refuse_modelled_hosts(scenario: Scenario, reason: str) -> None:
             raise SpecError.at(f"host.{key}", found, f'"0s", since {reason},')
 
 
-def _refuse_ecn(scenario: Scenario) -> None:
-    """Raises SpecError for a flow with a kind of ECN that Linux's TCP lacks.
+def _refuse_ecn(scenario: Scenario, known: Sequence[str]) -> None:
+    """Raises SpecError for a flow with a kind of ECN that isn't `known`.
 
     DCTCP negotiates its own (`TCP_CONG_NEEDS_ECN`); for the others `tcp_ecn` at the time of
     connecting decides.
     """
     for i, flow in enumerate(scenario["flows"]):
         need = registry.ecn_need(flow["cca"])
-        able = (need,) if need else ("off", "classic")
+        able = (need,) if need else known
         if flow["ecn"] not in able:
             remedy = f"{one_of(flow['ecn'], able)} for {flow['cca']} on this back end"
             raise SpecError.at(f"flows[{i}].ecn", f'"{flow["ecn"]}"', remedy)

@@ -51,6 +51,15 @@ def host_sysctls(host: Host) -> dict[str, str]:
     }
 
 
+def ecn_sysctls(part: Scenario) -> dict[str, str]:
+    """Returns the setting with which receivers answer accurate ECN, if a flow asks for it.
+
+    A sender's own setting counts while it connects, which the traffic tool sets.
+    """
+    accurate = any(flow["ecn"] == "accurate" for flow in part["flows"])
+    return {"net/ipv4/tcp_ecn": "3"} if accurate else {}
+
+
 def fine_interval(wanted_ns: int, least_ns: int = FINE_NS) -> int:
     """Returns the shortest interval from `least_ns` on that divides `wanted_ns`, all in ns.
 

@@ -17,6 +17,7 @@ from narrows.backends.linux.qdiscs import ETHERNET
 from narrows.backends.linux.traffic import (
     BUFFERS,
     FIRST_PORT,
+    ecn_sysctls,
     host_sysctls,
     scenario_for_programs,
 )
@@ -121,7 +122,12 @@ def tool_config(
         "receiver_device": "v0",
         # Devices with offloads leave them to the gate.
         "checksums": not part["host"]["gso"],
-        "sysctls": {**host_sysctls(part["host"]), **host_settings(part["flows"][0]), **own},
+        "sysctls": {
+            **host_sysctls(part["host"]),
+            **ecn_sysctls(part),
+            **host_settings(part["flows"][0]),
+            **own,
+        },
         "out": GUEST_DIRECTORY,
     }
 

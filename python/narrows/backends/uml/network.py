@@ -15,6 +15,7 @@ from narrows.backends.linux.qdiscs import bottleneck, bottleneck_class, device_r
 from narrows.backends.linux.traffic import (
     BUFFERS,
     FIRST_PORT,
+    ecn_sysctls,
     host_sysctls,
     scenario_for_programs,
 )
@@ -144,7 +145,7 @@ def tool_config(
         "sender_device": "s0",
         "receiver_device": "v0",
         "pcap": pcap,
-        "sysctls": host_sysctls(scenario["host"]),
+        "sysctls": {**host_sysctls(scenario["host"]), **ecn_sysctls(scenario)},
         "out": GUEST_DIRECTORY,
     }
 
