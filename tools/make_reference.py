@@ -24,7 +24,7 @@ def main(names: list[str]) -> None:
     """Writes the files of these modules; a newer source would be compiled again."""
     for name in names or (*MADE, *RUN):
         for path, text in import_module(f"reference.{name}").pages().items():
-            if path.read_text(encoding="utf-8") != text:
+            if not path.exists() or path.read_text(encoding="utf-8") != text:
                 path.write_text(text, encoding="utf-8")
                 print(path)
 
