@@ -349,7 +349,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
     /// Sends the packets of a host, which belong to one flow, into the network.
     #[inline(always)] // runs for nearly every packet
     fn send_packets(&mut self, id: usize, kind: PacketKind, now: Time) {
-        let to = self.network.next_hop(id, self.out.packets[0].flow);
+        let to = self.network.next_hop_of_host(id);
         if let Node::Pipe(pipe) = &mut self.network.nodes[to] {
             // There are pipes only where nobody observes each packet.
             self.accounts.entered += self.out.packets.len() as u64;

@@ -28,6 +28,7 @@ impl Network {
             crosses_bottleneck: Vec::new(),
             poll_slack: Vec::new(),
             backward: Vec::new(),
+            keeps_bytes: hosts.iter().any(|(sender, _)| !matches!(sender, SendingHost::Chain(_))),
             reversed: scenario.flows.iter().map(|flow| flow.reverse).collect(),
             lossy: scenario.path.loss > 0.0,
             loss: path.loss.clone(),
@@ -49,6 +50,7 @@ impl Network {
             let (data, acks) = if flow.reverse { (back, ahead) } else { (ahead, back) };
             network.route(index, jitters.get(index).copied(), &data, &acks);
         }
+        network.hops.iter_mut().for_each(Hop::simplify);
         network.poll_slack = vec![Duration::ZERO; network.nodes.len()];
         network
     }
@@ -114,6 +116,19 @@ impl Network {
                 self.hops[from] = Hop::ByFlow(next);
             }
             Hop::ByFlow(next) => next[flow] = to,
+            Hop::InOrder(_) => unreachable!("tables are left out at the end"),
+        }
+    }
+}
+
+impl Hop {
+    /// Does without a table whose entries are in order: for each packet of many flows it would be read
+    /// from memory.
+    fn simplify(&mut self) {
+        if let Self::ByFlow(next) = self
+            && next.iter().enumerate().all(|(flow, &to)| to == next[0] + flow)
+        {
+            *self = Self::InOrder(next[0]);
         }
     }
 }

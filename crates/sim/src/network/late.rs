@@ -86,6 +86,7 @@ impl Network {
     fn behind(&self, id: usize) -> BTreeSet<usize> {
         match &self.hops[id] {
             Hop::To(next) => [*next].into(),
+            Hop::InOrder(first) => (*first..first + self.senders.len()).collect(),
             Hop::ByFlow(next) => next.iter().copied().collect::<BTreeSet<_>>(),
         }
         .into_iter()

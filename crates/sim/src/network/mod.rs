@@ -18,6 +18,8 @@ pub(crate) use node::{Node, Role};
 pub(crate) enum Hop {
     /// All to the same element.
     To(usize),
+    /// By the packet's flow, to elements that are numbered as the flows are, from this one on.
+    InOrder(usize),
     /// By the packet's flow.
     ByFlow(Vec<usize>),
 }
@@ -46,6 +48,8 @@ pub(crate) struct Network {
     backward: Vec<bool>,
     /// True for each flow that sends its data on the reverse path.
     reversed: Vec<bool>,
+    /// True if any hosts keep the bytes of their packets.
+    keeps_bytes: bool,
     /// Loss behind the links, only of data on the forward path.
     loss: RandomLoss,
     /// True if `loss` drops any packets.
@@ -62,7 +66,17 @@ impl Network {
     pub(crate) fn next_hop(&self, from: usize, flow: FlowId) -> usize {
         match &self.hops[from] {
             Hop::To(id) => *id,
+            Hop::InOrder(first) => first + flow.index(),
             Hop::ByFlow(ids) => ids[flow.index()],
+        }
+    }
+
+    /// Where a host's packets go, which all belong to its flow.
+    #[inline]
+    pub(crate) fn next_hop_of_host(&self, host: usize) -> usize {
+        match self.hops[host] {
+            Hop::To(id) => id,
+            _ => unreachable!("a host has one flow"),
         }
     }
 
@@ -116,7 +130,9 @@ impl Network {
     /// Lets the hosts of a flow forget the bytes of a dropped packet, if they keep them.
     #[cold]
     pub(crate) fn forget(&self, packet: &Packet<Segment>) {
-        self.sender(packet.flow.index()).forget(&packet.body.kind);
+        if self.keeps_bytes {
+            self.sender(packet.flow.index()).forget(&packet.body.kind);
+        }
     }
 
     /// The bytes of a packet on its way, if its hosts keep them.
