@@ -44,7 +44,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
                 self.agenda.set(end, next);
             }
             if self.loads_ahead {
-                self.network.load_ahead(id, end);
+                self.load_ahead(id, end);
             }
             if let Some(departure) = &departure {
                 let (packet, at) = (&departure.packet, departure.at);
