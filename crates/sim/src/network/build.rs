@@ -57,7 +57,7 @@ impl Network {
 
     fn add(&mut self, node: Node, backward: bool) -> usize {
         self.nodes.push(node);
-        self.hops.push(Hop::To(NOWHERE));
+        self.hops.push(Hop::to(NOWHERE));
         self.backward.push(backward);
         self.nodes.len() - 1
     }
@@ -109,14 +109,13 @@ impl Network {
     fn connect(&mut self, from: usize, flow: usize, to: usize) {
         // A table has an entry for each flow, so there is one only where routes differ.
         match &mut self.hops[from] {
-            Hop::To(all) if *all == NOWHERE || *all == to => *all = to,
-            Hop::To(all) => {
+            Hop::Computed { first: all, .. } if *all == NOWHERE || *all == to => *all = to,
+            Hop::Computed { first: all, .. } => {
                 let mut next = vec![*all; self.reversed.len()];
                 next[flow] = to;
                 self.hops[from] = Hop::ByFlow(next);
             }
             Hop::ByFlow(next) => next[flow] = to,
-            Hop::InOrder(_) => unreachable!("tables are left out at the end"),
         }
     }
 }
@@ -128,7 +127,7 @@ impl Hop {
         if let Self::ByFlow(next) = self
             && next.iter().enumerate().all(|(flow, &to)| to == next[0] + flow)
         {
-            *self = Self::InOrder(next[0]);
+            *self = Self::in_order(next[0]);
         }
     }
 }

@@ -16,12 +16,38 @@ pub(crate) use node::{Node, Role};
 /// Where an element's packets go next.
 #[repr(u8)] // as of `Node`
 pub(crate) enum Hop {
-    /// All to the same element.
-    To(usize),
-    /// By the packet's flow, to elements that are numbered as the flows are, from this one on.
-    InOrder(usize),
+    /// All to the same element, with a mask of 0; with one of ones, by the packet's flow, to elements
+    /// that are numbered as the flows are. A mask takes no branch.
+    Computed { first: usize, mask: usize },
     /// By the packet's flow.
     ByFlow(Vec<usize>),
+}
+
+impl Hop {
+    const fn to(id: usize) -> Self {
+        Self::Computed { first: id, mask: 0 }
+    }
+
+    const fn in_order(first: usize) -> Self {
+        Self::Computed { first, mask: usize::MAX }
+    }
+
+    /// Where the packets of a flow go.
+    #[inline]
+    fn of(&self, flow: FlowId) -> usize {
+        match self {
+            Self::Computed { first, mask } => first.wrapping_add(flow.index() & mask),
+            Self::ByFlow(ids) => ids[flow.index()],
+        }
+    }
+
+    /// Where all packets go, if that is one element.
+    pub(crate) const fn only(&self) -> Option<usize> {
+        match self {
+            Self::Computed { first, mask: 0 } => Some(*first),
+            _ => None,
+        }
+    }
 }
 
 /// Links in a row, crossed by flows in both directions.
@@ -64,19 +90,15 @@ pub(crate) const BOTTLENECK: usize = 0;
 impl Network {
     #[inline]
     pub(crate) fn next_hop(&self, from: usize, flow: FlowId) -> usize {
-        match &self.hops[from] {
-            Hop::To(id) => *id,
-            Hop::InOrder(first) => first + flow.index(),
-            Hop::ByFlow(ids) => ids[flow.index()],
-        }
+        self.hops[from].of(flow)
     }
 
     /// Where a host's packets go, which all belong to its flow.
     #[inline]
     pub(crate) fn next_hop_of_host(&self, host: usize) -> usize {
         match self.hops[host] {
-            Hop::To(id) => id,
-            _ => unreachable!("a host has one flow"),
+            Hop::Computed { first, .. } => first,
+            Hop::ByFlow(_) => unreachable!("a host has one flow"),
         }
     }
 

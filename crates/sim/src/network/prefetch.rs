@@ -44,8 +44,9 @@ impl Network {
             self.load_connection(host(packet));
         }
         let last = node?;
-        self.load_node(host(last));
-        Some((last.flow, host(last)))
+        let id = host(last);
+        self.load_node(id);
+        Some((last.flow, id))
     }
 
     /// Begins to load hosts whose turns come soon: of the first what its connection points to, of the
