@@ -173,7 +173,7 @@ impl Observer for Recorder {
         }
     }
 
-    #[inline(always)] // every ACK brings one, and only one place offers them
+    #[inline(always)] // every ACK brings one
     fn on_rtt(&mut self, at: Time, sample: RttSample) {
         if at >= self.warmup {
             slot(&mut self.rtts, sample.flow.index()).add(sample.rtt.as_nanos(), 1);
