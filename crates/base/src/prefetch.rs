@@ -8,9 +8,12 @@ const LINE: usize = 64;
 #[inline]
 pub fn prefetch<T: ?Sized>(value: &T) {
     let start = std::ptr::from_ref(value).cast::<u8>();
-    for line in 0..size_of_val(value).div_ceil(LINE) {
+    let size = size_of_val(value);
+    for line in 0..size.div_ceil(LINE) {
         hint(start.wrapping_add(line * LINE));
     }
+    // A value needn't begin with a line, and then ends in one more.
+    hint(start.wrapping_add(size.saturating_sub(1)));
 }
 
 /// Begins to load the line in which a value starts, or will start.

@@ -14,6 +14,7 @@
 pub mod clock;
 pub mod device;
 pub mod events;
+pub mod memory;
 pub mod packets;
 pub mod process;
 pub mod rtnetlink;

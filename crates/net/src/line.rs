@@ -64,11 +64,16 @@ impl<B: Copy> CopyLine<B> {
         self.delay
     }
 
-    /// The packet that leaves after `others` other packets.
+    /// The packets that leave after these numbers of other packets.
     #[inline]
     #[must_use]
-    pub fn nth_to_leave(&self, others: usize) -> Option<&Packet<B>> {
-        self.exits.get(others).map(|exit| &exit.packet)
+    pub fn packets_ahead<const N: usize>(&self, others: [usize; N]) -> [Option<&Packet<B>>; N] {
+        others.map(|others| self.exits.get(others).map(|exit| &exit.packet))
+    }
+
+    /// Begins to load the packets that leave soon, and room for others.
+    pub fn prefetch(&self) {
+        [0, self.exits.len()].into_iter().for_each(|place| self.exits.prefetch_after(place));
     }
 
     /// Appends a packet on its way.

@@ -134,11 +134,17 @@ impl<B: Copy> Pipe<B> {
         }
     }
 
-    /// The packet that leaves the line after `others` other packets.
+    /// The packets that leave the line after these numbers of other packets.
     #[inline]
     #[must_use]
-    pub fn nth_to_leave(&self, others: usize) -> Option<&Packet<B>> {
-        self.exits.get(others).map(|exit| &exit.packet)
+    pub fn packets_ahead<const N: usize>(&self, others: [usize; N]) -> [Option<&Packet<B>>; N] {
+        others.map(|others| self.exits.get(others).map(|exit| &exit.packet))
+    }
+
+    /// Begins to load the packets that leave the line and the link soon, and room for others.
+    pub fn prefetch(&self) {
+        let len = self.exits.len();
+        [0, len - self.on_link, len].into_iter().for_each(|place| self.exits.prefetch_after(place));
     }
 
     /// Returns `true` if the head, which leaves the line next, was returned by [`Self::note_sent`].

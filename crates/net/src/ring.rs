@@ -1,6 +1,6 @@
 //! A queue in a ring.
 
-use narrows_base::Time;
+use narrows_base::{Time, prefetch};
 
 use crate::element::Departure;
 
@@ -17,6 +17,8 @@ pub(crate) struct Ring<T> {
 
 /// Places of a ring in which something was put for the first time.
 const FIRST_PLACES: usize = 4;
+/// How many entries ahead one is loaded.
+const SOON: usize = 16;
 
 impl<T: Copy> Ring<T> {
     pub(crate) const fn new() -> Self {
@@ -65,6 +67,14 @@ impl<T: Copy> Ring<T> {
     #[inline]
     pub(crate) fn get(&self, others: usize) -> Option<&T> {
         (others < self.len).then(|| &self.places[self.place(others)])
+    }
+
+    /// Begins to load the place a few after that of the entry with `others` entries before it; it
+    /// may be free.
+    pub(crate) fn prefetch_after(&self, others: usize) {
+        if !self.places.is_empty() {
+            prefetch(&self.places[self.place(others + SOON)]);
+        }
     }
 
     /// Takes out the head.

@@ -115,7 +115,7 @@ pub fn run(
     let logs = StackLogs::new(&scenario, request.as_ref());
     let controls = logs.with_stacks(control::controls(classes, &first_error, &calls));
     let spill = spill.map(|directory| Spill::new(directory, Arc::clone(&first_error)));
-    let reporter = Reporter::new(progress, first_error);
+    let reporter = Reporter::new(progress, first_error, scenario.flows.len());
     let parts = RunInputs { scenario: &scenario, controls: &controls, spill: spill.as_ref() };
     let FinishedRun { recorder, digest, outcome, cpu_s, mut captures } =
         py.detach(|| locate_panic(|| simulate(&parts, request.as_ref(), reporter)))?;
@@ -244,6 +244,7 @@ struct Reporter {
     progress: Option<Py<PyAny>>,
     /// When to report again, in seconds of the monotonic clock.
     next: f64,
+    pages: LargePages,
     /// Errors of controls.
     first_error: Arc<FirstError>,
     /// Why the run must stop.
@@ -251,15 +252,16 @@ struct Reporter {
 }
 
 impl Reporter {
-    fn new(progress: Option<Py<PyAny>>, first_error: Arc<FirstError>) -> Self {
+    fn new(progress: Option<Py<PyAny>>, first_error: Arc<FirstError>, flows: usize) -> Self {
         let next = seconds(ClockId::Monotonic) + PROGRESS_INTERVAL;
-        Self { progress, next, first_error, error: None }
+        Self { progress, next, pages: LargePages::new(flows), first_error, error: None }
     }
 
     fn report(&mut self, at: Time, packets: u64) -> ControlFlow<()> {
         if self.first_error.is_any() {
             return ControlFlow::Break(());
         }
+        self.pages.report(packets);
         let now = seconds(ClockId::Monotonic);
         if now < self.next {
             return ControlFlow::Continue(());
@@ -282,6 +284,34 @@ impl Reporter {
             }
             Ok(())
         })
+    }
+}
+
+/// Large pages for the state of many flows, which the processor's table of pages doesn't cover
+/// (decision 043). They change nothing but time.
+struct LargePages {
+    /// The number of forwarded packets at which memory is moved into large pages next.
+    next: u64,
+}
+
+impl LargePages {
+    /// With fewer flows it isn't worth the time.
+    const MANY_FLOWS: usize = 2_000;
+    /// Packets of each flow until its connection has nearly all of its memory.
+    const PACKETS: u64 = 16;
+
+    fn new(flows: usize) -> Self {
+        let next = if flows < Self::MANY_FLOWS { u64::MAX } else { Self::PACKETS * flows as u64 };
+        Self { next }
+    }
+
+    fn report(&mut self, packets: u64) {
+        if packets >= self.next {
+            // Windows grow, and flows start, ever more rarely.
+            self.next = packets.saturating_mul(4);
+            #[cfg(target_os = "linux")]
+            narrows_linux::memory::use_large_pages();
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Observers of a run.
 
-use narrows_base::{Histogram, Time};
+use narrows_base::{FlowId, Histogram, Time};
 
 use crate::event::{Event, EventKind, RttSample};
 
@@ -16,9 +16,20 @@ pub trait Observer {
     fn on(&mut self, at: Time, event: &Event);
 
     /// Takes a wanted RTT sample. Most events are RTT samples, so an observer may have a faster path.
+    /// In runs of many flows a sample comes a few ACKs late, unless the observer wants packets.
     #[inline]
     fn on_rtt(&mut self, at: Time, sample: RttSample) {
         self.on(at, &Event::Rtt(sample));
+    }
+
+    /// Begins to load what a flow's RTT samples change; one comes soon.
+    fn prefetch_rtts(&self, flow: FlowId) {
+        let _ = flow;
+    }
+
+    /// Begins to load what this RTT sample changes, once [`Self::prefetch_rtts`] has loaded its flow's.
+    fn prefetch_rtt(&self, sample: RttSample) {
+        let _ = sample;
     }
 
     /// Takes the distribution of a link's backlog in bytes, weighted by ns, once at the end of a run,
@@ -67,6 +78,14 @@ impl<O: Observer> Observer for &mut O {
     #[inline(always)]
     fn on_rtt(&mut self, at: Time, sample: RttSample) {
         (**self).on_rtt(at, sample);
+    }
+
+    fn prefetch_rtts(&self, flow: FlowId) {
+        (**self).prefetch_rtts(flow);
+    }
+
+    fn prefetch_rtt(&self, sample: RttSample) {
+        (**self).prefetch_rtt(sample);
     }
 
     fn on_queue(&mut self, link: u32, held: &Histogram) {

@@ -1,7 +1,7 @@
 //! Collects a run's events for its tables.
 
 use arrow_array::RecordBatch;
-use narrows_base::{Histogram, Level, Time};
+use narrows_base::{FlowId, Histogram, Level, Time, prefetch};
 
 use crate::builder::Table;
 use crate::columns::{COMPLETIONS, INTERNALS, PACKETS, QUEUE_SAMPLES, TableInfo};
@@ -173,10 +173,22 @@ impl Observer for Recorder {
         }
     }
 
-    #[inline(always)] // every ACK brings one, and only one place offers them
+    #[inline(always)] // every ACK brings one
     fn on_rtt(&mut self, at: Time, sample: RttSample) {
         if at >= self.warmup {
             slot(&mut self.rtts, sample.flow.index()).add(sample.rtt.as_nanos(), 1);
+        }
+    }
+
+    fn prefetch_rtts(&self, flow: FlowId) {
+        if let Some(rtts) = self.rtts.get(flow.index()) {
+            prefetch(rtts);
+        }
+    }
+
+    fn prefetch_rtt(&self, sample: RttSample) {
+        if let Some(rtts) = self.rtts.get(sample.flow.index()) {
+            rtts.prefetch(sample.rtt.as_nanos());
         }
     }
 

@@ -1,6 +1,6 @@
 //! Counts each flow's packets in the network, and checks that none vanishes.
 
-use narrows_base::{Bytes, Packet};
+use narrows_base::{Bytes, FlowId, Packet, prefetch};
 use narrows_tcp::Segment;
 
 /// One flow's packets.
@@ -40,6 +40,11 @@ impl Accounts {
         let flows = vec![FlowAccount::default(); flows];
         let losses = Losses { elements: vec![0; elements], path: 0 };
         Self { flows, entered: 0, delivered: 0, dropped: 0, losses }
+    }
+
+    /// Begins to load the account of a flow.
+    pub(crate) fn prefetch(&self, flow: FlowId) {
+        prefetch(&self.flows[flow.index()]);
     }
 
     #[inline]

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use narrows_base::Time;
+use narrows_base::{Time, prefetch};
 
 /// One deadline per element, with quick access to the earliest.
 ///
@@ -71,6 +71,25 @@ impl Agenda {
         }
     }
 
+    /// The elements that moved up when the earliest one, which wasn't busy, was postponed: their
+    /// turns come within the next few ones, the next dozens, and the next hundreds.
+    ///
+    /// In this way each element is among the few before its turn comes, nearly always just once.
+    ///
+    /// # Panics
+    /// If there are fewer than 65 elements that aren't busy.
+    #[must_use]
+    pub fn successors(&self, element: usize) -> [usize; 3] {
+        self.others.successors(element - self.busy)
+    }
+
+    /// Begins to load what setting an element's deadline changes first.
+    pub fn prefetch(&self, element: usize) {
+        if let Some(entrant) = element.checked_sub(self.busy) {
+            self.others.prefetch(entrant);
+        }
+    }
+
     /// The earliest deadline and its element.
     #[inline]
     #[must_use]
@@ -121,15 +140,17 @@ struct Tournament {
     groups: Vec<Group>,
     /// The first group of the first round, where the entrants are.
     first: usize,
+    rounds: usize,
     winner: ElementDeadline,
 }
 
 impl Tournament {
     fn new(elements: Range<usize>) -> Self {
-        let (mut first, mut round) = (0, 1);
+        let (mut first, mut round, mut rounds) = (0, 1, 1);
         while 4 * round < elements.len() {
             first += round;
             round *= 4;
+            rounds += 1;
         }
         let mut groups = vec![EMPTY; first + round];
         for (entrant, element) in elements.enumerate() {
@@ -141,12 +162,30 @@ impl Tournament {
             (groups[next].deadlines[at], groups[next].elements[at]) = groups[group].winner();
         }
         let winner = groups[0].winner();
-        Self { groups, first, winner }
+        Self { groups, first, rounds, winner }
     }
 
     #[inline]
     fn deadline(&self, entrant: usize) -> Time {
         self.groups[self.first + entrant / 4].deadlines[entrant % 4]
+    }
+
+    /// Those who play in the three rounds before the final in place of an entrant that was there, the
+    /// last of these rounds first.
+    fn successors(&self, entrant: usize) -> [usize; 3] {
+        // The rounds, counted from the final, and their first groups.
+        [(1, 1), (2, 5), (3, 21)].map(|(round, first)| {
+            let player = entrant >> (2 * (self.rounds - 1 - round));
+            self.groups[first + player / 4].elements[player % 4] as usize
+        })
+    }
+
+    /// Begins to load the groups of an entrant in the first two rounds.
+    fn prefetch(&self, entrant: usize) {
+        let group = self.first + entrant / 4;
+        for group in [group, group.saturating_sub(1) / 4] {
+            self.groups.get(group).into_iter().for_each(prefetch);
+        }
     }
 
     #[inline]
@@ -199,7 +238,7 @@ impl Tournament {
 
 #[cfg(test)]
 mod tests {
-    use narrows_base::Stream;
+    use narrows_base::{Duration, Stream};
 
     use super::*;
 
@@ -223,6 +262,30 @@ mod tests {
                 model[element] = deadline;
                 let expected = (0..elements).filter_map(|e| model[e].map(|at| (at, e))).min();
                 assert_eq!(agenda.earliest(), expected);
+            }
+        }
+    }
+
+    /// Before its turn an element is a successor in each of the three rounds, the last one last.
+    #[test]
+    fn an_element_succeeds_round_by_round_before_its_turn() {
+        let mut random = Stream::new(1, "agenda");
+        let (elements, busy) = (3_000, 3);
+        let mut agenda = Agenda::new(elements, busy);
+        for element in busy..elements {
+            agenda.set(element, Some(Time::from_nanos(random.below(10_000))));
+        }
+        let mut seen = vec![[None; 3]; elements];
+        for turn in 0..20_000 {
+            let (now, element) = agenda.earliest().expect("all have deadlines");
+            if turn > 2 * elements {
+                let [soon, later, last] = seen[element];
+                assert!(last.is_some() && last <= later && later <= soon, "{element}");
+            }
+            let wait = Duration::from_nanos(1 + random.below(20_000));
+            agenda.set(element, Some(now + wait));
+            for (round, successor) in agenda.successors(element).into_iter().enumerate() {
+                seen[successor][round] = Some(turn);
             }
         }
     }

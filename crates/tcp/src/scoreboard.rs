@@ -3,11 +3,11 @@
 //! Counts as Linux's `tcp_packets_in_flight`:
 //! pipe = packets out - (SACKed + lost) + retransmitted.
 
-use narrows_base::{RangeSet, prefetch};
+use narrows_base::{RangeSet, prefetch_start};
 use narrows_cc::{AtSend, Progress};
 
 use crate::flight_log::{FlightLog, Loss};
-use crate::segment::Seq;
+use crate::segment::{Ack, Seq};
 
 const NONE: Seq = Seq::MAX;
 
@@ -132,7 +132,7 @@ pub(crate) struct Scoreboard {
     /// Packets marked lost that weren't reported yet; kept only on request.
     unreported_lost: Option<Vec<Seq>>,
     /// Each packet's state at its departure, for a control that watches packets.
-    flights: Option<FlightLog>,
+    flights: Option<Box<FlightLog>>,
     sacked: RangeSet<Seq>,
     /// No packet below it waits for retransmission.
     lost_cursor: Seq,
@@ -158,7 +158,7 @@ impl Scoreboard {
             bursts: 0,
             lost_total: 0,
             unreported_lost: notes_lost.then(Vec::new),
-            flights: watches.then(FlightLog::default),
+            flights: watches.then(Box::default),
             sacked: RangeSet::default(),
             lost_cursor: 0,
             lost_below: 0,
@@ -226,10 +226,27 @@ impl Scoreboard {
         if self.sacked_out == 0 { self.una } else { self.sacked.end().unwrap_or(self.una) }
     }
 
-    /// Begins to load the packets that are acknowledged next and sent next.
+    /// Begins to load the packets that are acknowledged, sent, found lost and retransmitted next.
     pub(crate) fn prefetch(&self) {
-        prefetch(self.get(self.una));
-        prefetch(self.get(self.next));
+        for seq in [self.una, self.next, self.order_head, self.lost_cursor] {
+            self.prefetch_packet(seq);
+        }
+        self.sacked.prefetch();
+    }
+
+    /// Begins to load the last packets that an ACK covers, cumulatively and by its newest SACK block.
+    pub(crate) fn prefetch_acked(&self, ack: &Ack) {
+        let sacked = ack.sack.as_slice().first().map(|&(_, end)| end);
+        for end in [Some(ack.ack), sacked].into_iter().flatten() {
+            self.prefetch_packet(end.wrapping_sub(1));
+        }
+    }
+
+    fn prefetch_packet(&self, seq: Seq) {
+        let place = self.ring.as_ptr().wrapping_add((seq & self.mask) as usize);
+        prefetch_start(place);
+        // Not every place is in one line.
+        prefetch_start(place.wrapping_add(1));
     }
 
     #[inline]
@@ -448,7 +465,7 @@ impl Scoreboard {
 
     /// The losses not yet reported to a control that watches packets.
     pub(crate) fn take_losses(&mut self) -> Vec<Loss> {
-        self.flights.as_mut().map(FlightLog::take_losses).unwrap_or_default()
+        self.flights.as_deref_mut().map(FlightLog::take_losses).unwrap_or_default()
     }
 
     /// Marks every packet below `end` lost, unless it is already SACKed or marked; nothing is known

@@ -22,6 +22,7 @@ mod changes;
 mod completions;
 mod pipes;
 mod reports;
+mod rtts;
 mod taps;
 
 use std::ops::ControlFlow;
@@ -39,6 +40,7 @@ use crate::host::HostOutput;
 use crate::network::{Network, Node, Role};
 use crate::sampler::Sampler;
 use crate::sim_tap::SimTap;
+use rtts::PendingRtts;
 
 /// Agenda entries between two reports of progress with few flows.
 const PROGRESS_EVENTS: usize = 1 << 14;
@@ -57,6 +59,7 @@ pub(crate) struct Engine<O, T> {
     ending: Ending,
     /// The output of the host that acts; empty between two turns.
     out: HostOutput,
+    rtts: PendingRtts,
     /// True if hosts are loaded into the caches ahead of their packets (decision 043).
     loads_ahead: bool,
     now: Time,
@@ -88,6 +91,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
             tap,
             ending,
             out: HostOutput::default(),
+            rtts: PendingRtts::default(),
             now: Time::ZERO,
         };
         if engine.allows_lateness() {
@@ -159,6 +163,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
                 }
             }
         }
+        self.rtts.flush(&mut self.observer);
         self.now = if self.ending.is_over() { now } else { end };
     }
 
@@ -223,9 +228,6 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
                 return;
             }
         }
-        if self.loads_ahead {
-            self.network.load(id);
-        }
         let next = match &mut self.network.nodes[id] {
             Node::Receiver(host) => {
                 let next = host.advance(now, &mut self.out);
@@ -240,6 +242,26 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
             _ => unreachable!("only hosts are woken here"),
         };
         self.agenda.set(id, Some(next));
+        if self.loads_ahead {
+            self.load_due(id);
+        }
+    }
+
+    /// Loads hosts of packets that come soon out of a line, which ends at `end`.
+    #[inline(never)]
+    fn load_ahead(&self, line: usize, end: usize) {
+        if let Some((flow, host)) = self.network.load_ahead(line, end) {
+            self.agenda.prefetch(host);
+            self.accounts.prefetch(flow);
+        }
+    }
+
+    /// Loads hosts whose turns come soon after that of this one.
+    #[inline(never)]
+    fn load_due(&self, host: usize) {
+        let successors = self.agenda.successors(host);
+        self.network.load_due(successors);
+        self.agenda.prefetch(successors[2]);
     }
 
     /// Takes all due packets out of a line, and passes them on. A line isn't an observed point of
@@ -254,7 +276,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
                 self.agenda.set(id, next);
             }
             if self.loads_ahead {
-                self.network.load_ahead(id, id);
+                self.load_ahead(id, id);
             }
             // By reference: a departure is large.
             if let Some(departure) = &departure {
@@ -349,7 +371,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
     /// Sends the packets of a host, which belong to one flow, into the network.
     #[inline(always)] // runs for nearly every packet
     fn send_packets(&mut self, id: usize, kind: PacketKind, now: Time) {
-        let to = self.network.next_hop(id, self.out.packets[0].flow);
+        let to = self.network.next_hop_of_host(id);
         if let Node::Pipe(pipe) = &mut self.network.nodes[to] {
             // There are pipes only where nobody observes each packet.
             self.accounts.entered += self.out.packets.len() as u64;
@@ -440,7 +462,12 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
         if self.observer.wants(EventKind::Rtt)
             && let Some(rtt) = host.take_rtt()
         {
-            self.observer.on_rtt(at, RttSample { flow: packet.flow, rtt });
+            let sample = RttSample { flow: packet.flow, rtt };
+            if self.loads_ahead && !self.observer.wants(EventKind::Packet) {
+                self.rtts.push(at, sample, &mut self.observer);
+            } else {
+                self.observer.on_rtt(at, sample);
+            }
         }
         let next = host.advance(at, &mut self.out);
         self.send_data(to, at);

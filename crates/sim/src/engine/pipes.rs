@@ -6,7 +6,7 @@ use narrows_record::Observer;
 use narrows_tcp::Segment;
 
 use super::Engine;
-use crate::network::{Hop, Node};
+use crate::network::Node;
 use crate::sim_tap::SimTap;
 
 impl<O: Observer, T: SimTap> Engine<O, T> {
@@ -24,7 +24,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
         let Node::Pipe(pipe) = &self.network.nodes[id] else { return };
         let has_dropped = pipe.has_dropped();
         // Packets stay in order.
-        if was_empty && let Hop::To(end) = self.network.hops[id] {
+        if was_empty && let Some(end) = self.network.hops[id].only() {
             self.agenda.set(end, pipe.next_deadline());
         }
         if has_dropped {
@@ -44,7 +44,7 @@ impl<O: Observer, T: SimTap> Engine<O, T> {
                 self.agenda.set(end, next);
             }
             if self.loads_ahead {
-                self.network.load_ahead(id, end);
+                self.load_ahead(id, end);
             }
             if let Some(departure) = &departure {
                 let (packet, at) = (&departure.packet, departure.at);

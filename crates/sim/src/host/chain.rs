@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use narrows_base::{Duration, FlowId, Packet, Time};
-use narrows_tcp::{MakeControl, Segment, Sender, SenderConfig, SenderStats, SenderView};
+use narrows_tcp::{Kind, MakeControl, Segment, Sender, SenderConfig, SenderStats, SenderView};
 
 use super::completed_transfer::CompletedTransfer;
 use super::contract::{Host, HostOutput, SendingSide};
@@ -67,10 +67,10 @@ impl Chain {
         }
     }
 
-    /// Begins to load what the connection points to.
-    pub(super) fn prefetch_further(&self) {
+    /// Begins to load what the connection points to, for the next segment, or a timer.
+    pub(super) fn prefetch_further(&self, next: Option<&Kind>) {
         if let Some(sender) = &self.sender {
-            sender.prefetch_further();
+            sender.prefetch_further(next);
         }
     }
 

@@ -6,7 +6,7 @@ use narrows_base::{Duration, Packet, Time};
 use narrows_spec::law::Draws;
 use narrows_spec::player::Player;
 use narrows_spec::scenario::Workload;
-use narrows_tcp::Segment;
+use narrows_tcp::{Kind, Segment};
 
 use super::app::App;
 use super::chain::Chain;
@@ -86,10 +86,10 @@ impl SendingHost {
         }
     }
 
-    /// Begins to load the data that the connection points to.
-    pub(crate) fn prefetch_further(&self) {
+    /// Begins to load the data that the connection points to, for the next segment, or a timer.
+    pub(crate) fn prefetch_further(&self, next: Option<&Kind>) {
         if let Self::Chain(chain) = self {
-            chain.prefetch_further();
+            chain.prefetch_further(next);
         }
     }
 

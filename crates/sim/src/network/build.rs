@@ -28,6 +28,7 @@ impl Network {
             crosses_bottleneck: Vec::new(),
             poll_slack: Vec::new(),
             backward: Vec::new(),
+            keeps_bytes: hosts.iter().any(|(sender, _)| !matches!(sender, SendingHost::Chain(_))),
             reversed: scenario.flows.iter().map(|flow| flow.reverse).collect(),
             lossy: scenario.path.loss > 0.0,
             loss: path.loss.clone(),
@@ -49,13 +50,14 @@ impl Network {
             let (data, acks) = if flow.reverse { (back, ahead) } else { (ahead, back) };
             network.route(index, jitters.get(index).copied(), &data, &acks);
         }
+        network.hops.iter_mut().for_each(Hop::simplify);
         network.poll_slack = vec![Duration::ZERO; network.nodes.len()];
         network
     }
 
     fn add(&mut self, node: Node, backward: bool) -> usize {
         self.nodes.push(node);
-        self.hops.push(Hop::To(NOWHERE));
+        self.hops.push(Hop::to(NOWHERE));
         self.backward.push(backward);
         self.nodes.len() - 1
     }
@@ -107,13 +109,25 @@ impl Network {
     fn connect(&mut self, from: usize, flow: usize, to: usize) {
         // A table has an entry for each flow, so there is one only where routes differ.
         match &mut self.hops[from] {
-            Hop::To(all) if *all == NOWHERE || *all == to => *all = to,
-            Hop::To(all) => {
+            Hop::Computed { first: all, .. } if *all == NOWHERE || *all == to => *all = to,
+            Hop::Computed { first: all, .. } => {
                 let mut next = vec![*all; self.reversed.len()];
                 next[flow] = to;
                 self.hops[from] = Hop::ByFlow(next);
             }
             Hop::ByFlow(next) => next[flow] = to,
+        }
+    }
+}
+
+impl Hop {
+    /// Does without a table whose entries are in order: for each packet of many flows it would be read
+    /// from memory.
+    fn simplify(&mut self) {
+        if let Self::ByFlow(next) = self
+            && next.iter().enumerate().all(|(flow, &to)| to == next[0] + flow)
+        {
+            *self = Self::in_order(next[0]);
         }
     }
 }

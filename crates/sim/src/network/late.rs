@@ -41,8 +41,7 @@ impl Network {
     }
 
     fn join_link(&mut self, id: usize, fed: &[bool]) {
-        let (Node::Link(link), Hop::To(end)) = (&self.nodes[id], &self.hops[id]) else { return };
-        let end = *end;
+        let (Node::Link(link), Some(end)) = (&self.nodes[id], self.hops[id].only()) else { return };
         let Some(Node::Line(line)) = self.nodes.get(end).filter(|_| fed[end]) else { return };
         if let Some(pipe) = Pipe::of(link, line) {
             self.nodes[id] = Node::Pipe(pipe);
@@ -85,7 +84,8 @@ impl Network {
     /// The elements that packets can reach from an element.
     fn behind(&self, id: usize) -> BTreeSet<usize> {
         match &self.hops[id] {
-            Hop::To(next) => [*next].into(),
+            Hop::Computed { first, mask: 0 } => [*first].into(),
+            Hop::Computed { first, .. } => (*first..first + self.senders.len()).collect(),
             Hop::ByFlow(next) => next.iter().copied().collect::<BTreeSet<_>>(),
         }
         .into_iter()

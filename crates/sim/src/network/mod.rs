@@ -16,10 +16,38 @@ pub(crate) use node::{Node, Role};
 /// Where an element's packets go next.
 #[repr(u8)] // as of `Node`
 pub(crate) enum Hop {
-    /// All to the same element.
-    To(usize),
+    /// All to the same element, with a mask of 0; with one of ones, by the packet's flow, to elements
+    /// that are numbered as the flows are. A mask takes no branch.
+    Computed { first: usize, mask: usize },
     /// By the packet's flow.
     ByFlow(Vec<usize>),
+}
+
+impl Hop {
+    const fn to(id: usize) -> Self {
+        Self::Computed { first: id, mask: 0 }
+    }
+
+    const fn in_order(first: usize) -> Self {
+        Self::Computed { first, mask: usize::MAX }
+    }
+
+    /// Where the packets of a flow go.
+    #[inline]
+    fn of(&self, flow: FlowId) -> usize {
+        match self {
+            Self::Computed { first, mask } => first.wrapping_add(flow.index() & mask),
+            Self::ByFlow(ids) => ids[flow.index()],
+        }
+    }
+
+    /// Where all packets go, if that is one element.
+    pub(crate) const fn only(&self) -> Option<usize> {
+        match self {
+            Self::Computed { first, mask: 0 } => Some(*first),
+            _ => None,
+        }
+    }
 }
 
 /// Links in a row, crossed by flows in both directions.
@@ -46,6 +74,8 @@ pub(crate) struct Network {
     backward: Vec<bool>,
     /// True for each flow that sends its data on the reverse path.
     reversed: Vec<bool>,
+    /// True if any hosts keep the bytes of their packets.
+    keeps_bytes: bool,
     /// Loss behind the links, only of data on the forward path.
     loss: RandomLoss,
     /// True if `loss` drops any packets.
@@ -60,9 +90,15 @@ pub(crate) const BOTTLENECK: usize = 0;
 impl Network {
     #[inline]
     pub(crate) fn next_hop(&self, from: usize, flow: FlowId) -> usize {
-        match &self.hops[from] {
-            Hop::To(id) => *id,
-            Hop::ByFlow(ids) => ids[flow.index()],
+        self.hops[from].of(flow)
+    }
+
+    /// Where a host's packets go, which all belong to its flow.
+    #[inline]
+    pub(crate) fn next_hop_of_host(&self, host: usize) -> usize {
+        match self.hops[host] {
+            Hop::Computed { first, .. } => first,
+            Hop::ByFlow(_) => unreachable!("a host has one flow"),
         }
     }
 
@@ -116,7 +152,9 @@ impl Network {
     /// Lets the hosts of a flow forget the bytes of a dropped packet, if they keep them.
     #[cold]
     pub(crate) fn forget(&self, packet: &Packet<Segment>) {
-        self.sender(packet.flow.index()).forget(&packet.body.kind);
+        if self.keeps_bytes {
+            self.sender(packet.flow.index()).forget(&packet.body.kind);
+        }
     }
 
     /// The bytes of a packet on its way, if its hosts keep them.

@@ -717,6 +717,7 @@ impl Receiver {
     /// Prefetches memory that the receiver points to.
     pub fn prefetch_further(&self) {
         self.out.prefetch();
+        self.out_of_order.prefetch();
     }
 
     /// When it must be advanced next.

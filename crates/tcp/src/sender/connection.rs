@@ -28,7 +28,7 @@ use crate::profile::TcpProfile;
 use crate::rate::RateSampler;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
-use crate::segment::{SackBlocks, Segment, Seq};
+use crate::segment::{Kind, SackBlocks, Segment, Seq};
 use crate::sysctls::Sysctls;
 
 /// An established sender: Linux's `struct tcp_sock`, divided into parts. Each part guards its own
@@ -188,9 +188,13 @@ impl Connection {
         }
     }
 
-    /// Begins to load what nearly every packet touches beside this.
-    pub(super) fn prefetch_further(&self) {
+    /// Begins to load what nearly every packet touches beside this, for the next segment from the
+    /// receiver, or a timer.
+    pub(super) fn prefetch_further(&self, next: Option<&Kind>) {
         self.board.prefetch();
+        if let Some(Kind::Ack(ack)) = next {
+            self.board.prefetch_acked(ack);
+        }
         self.control.prefetch();
         self.output.prefetch();
     }

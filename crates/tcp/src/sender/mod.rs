@@ -176,10 +176,10 @@ impl Sender {
         }
     }
 
-    /// Begins to load what the state points to.
-    pub fn prefetch_further(&self) {
+    /// Begins to load what the state points to, for the next segment, or a timer.
+    pub fn prefetch_further(&self, next: Option<&Kind>) {
         if let Phase::Established(connection) = &self.phase {
-            connection.prefetch_further();
+            connection.prefetch_further(next);
         }
     }
 

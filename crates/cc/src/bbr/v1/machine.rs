@@ -25,7 +25,8 @@ impl Bbr {
     /// Ends STARTUP early if the detectors say so and a bandwidth is known.
     pub(super) fn listen_to_hystart(&mut self, sample: &DeliveredSample) {
         let starting = self.mode == Mode::Startup && !self.full_pipe.reached;
-        let Some(exit) = self.early_exit.as_mut().filter(|_| starting) else { return };
+        let exit = self.proposals.as_mut().and_then(|all| all.early_exit.as_mut());
+        let Some(exit) = exit.filter(|_| starting) else { return };
         let found = exit.update(sample, self.window.cwnd);
         self.full_pipe.reached = found && self.bandwidth.max.get() > 0;
     }
@@ -222,7 +223,8 @@ impl Bbr {
     }
 
     fn window_gain(&self) -> u32 {
-        self.cap.as_ref().map_or(self.settings.cwnd_gain, AdaptiveCap::gain)
+        let cap = self.proposals.as_ref().and_then(|all| all.cap.as_ref());
+        cap.map_or(self.settings.cwnd_gain, AdaptiveCap::gain)
     }
 
     fn probe_bw_gain(&self) -> u32 {

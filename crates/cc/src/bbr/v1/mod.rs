@@ -37,7 +37,7 @@ use crate::config::{CcConfig, Entry};
 use crate::control::{CongestionControl, Control, Needs};
 use crate::events::{AckSample, CongestionEvent, DeliveredSample, StartEvent, UndoEvent};
 use crate::filter::WindowedMax;
-use crate::profile::BbrProfile;
+use crate::profile::{BbrProfile, CcProfile};
 use crate::samples::{Congestion, RecoveryState};
 
 /// The registry's entry.
@@ -107,6 +107,36 @@ struct ProbeRtt {
     ignores_samples: bool,
 }
 
+/// The state of published proposals.
+#[derive(Clone, Debug)]
+struct Proposals {
+    early_exit: Option<EarlyExit>,
+    capacity: Option<Capacity>,
+    cap: Option<AdaptiveCap>,
+    buffer: Option<BufferModel>,
+    prr: Option<Prr>,
+}
+
+impl Proposals {
+    /// The state of those that the settings ask for; `None` if they ask for none.
+    fn new(settings: &Settings, profile: &CcProfile) -> Option<Box<Self>> {
+        let memory = settings.buffer_model;
+        let proposals = Self {
+            early_exit: settings.startup_hystart.then(|| EarlyExit::new(profile.cubic)),
+            capacity: settings.startup_capacity.then(Capacity::default),
+            cap: settings.adaptive_cap.then(|| AdaptiveCap::new(settings.cwnd_gain)),
+            buffer: memory.map(|memory| BufferModel::new(memory, settings.buffer_growth)),
+            prr: None,
+        };
+        let is_any = proposals.early_exit.is_some()
+            || proposals.capacity.is_some()
+            || proposals.cap.is_some()
+            || proposals.buffer.is_some()
+            || settings.prr;
+        is_any.then(|| Box::new(proposals))
+    }
+}
+
 /// BBR version 1.
 #[derive(Clone, Debug)]
 struct Bbr {
@@ -122,12 +152,9 @@ struct Bbr {
     probe_rtt: ProbeRtt,
     long_term: LongTerm,
     aggregation: Aggregation,
-    early_exit: Option<EarlyExit>,
-    capacity: Option<Capacity>,
-    cap: Option<AdaptiveCap>,
     confirmation: Confirmation,
-    buffer: Option<BufferModel>,
-    prr: Option<Prr>,
+    /// Apart, since most flows have none, and every ACK passes over the rest.
+    proposals: Option<Box<Proposals>>,
     cycle: usize,
     cycle_us: u64,
     /// Length of a cycle that drains to target, in lowest RTTs.
@@ -164,14 +191,8 @@ impl Bbr {
             probe_rtt: ProbeRtt::default(),
             long_term: LongTerm::default(),
             aggregation: Aggregation::default(),
-            early_exit: settings.startup_hystart.then(|| EarlyExit::new(config.profile.cubic)),
-            capacity: settings.startup_capacity.then(Capacity::default),
-            cap: settings.adaptive_cap.then(|| AdaptiveCap::new(settings.cwnd_gain)),
             confirmation: Confirmation::default(),
-            buffer: settings
-                .buffer_model
-                .map(|memory| BufferModel::new(memory, settings.buffer_growth)),
-            prr: None,
+            proposals: Proposals::new(&settings, config.profile),
             cycle: 0,
             cycle_us: 0,
             cycle_length: 0,
@@ -195,10 +216,15 @@ impl Bbr {
             self.started = true;
             self.min_rtt.stamp = self.jiffies.at(now);
             self.aggregation.begin_epoch(now.as_micros());
-            if let Some(exit) = &mut self.early_exit {
+            if let Some(exit) = self.proposals.as_mut().and_then(|all| all.early_exit.as_mut()) {
                 exit.start(now);
             }
         }
+    }
+
+    /// The model of the buffer, if there is one.
+    fn buffer(&self) -> Option<&BufferModel> {
+        self.proposals.as_ref()?.buffer.as_ref()
     }
 
     /// The bandwidth in use (`bbr_bw`).
@@ -249,17 +275,18 @@ impl Bbr {
 
     /// Updates the proposals with an ACK.
     fn update_proposals(&mut self, sample: &AckSample) {
+        let Some(proposals) = &mut self.proposals else { return };
         let round_start = self.bandwidth.round_start;
-        if let Some(capacity) = self.capacity.as_mut().filter(|_| self.mode == Mode::Startup) {
+        if let Some(capacity) = proposals.capacity.as_mut().filter(|_| self.mode == Mode::Startup) {
             capacity.update(sample);
         }
-        if let Some(cap) = &mut self.cap {
+        if let Some(cap) = &mut proposals.cap {
             let counts = round_start && self.mode == Mode::ProbeBw;
             let rate = sample.rate.filter(|rate| !rate.app_limited);
             let bw = rate.map(|rate| units::bandwidth(rate.delivered, rate.interval.as_micros()));
             cap.update(sample, bw, counts.then_some(self.min_rtt.us));
         }
-        if let Some(buffer) = &mut self.buffer {
+        if let Some(buffer) = &mut proposals.buffer {
             if round_start {
                 buffer.end_round();
             }
@@ -285,7 +312,7 @@ impl Bbr {
 impl CongestionControl for Bbr {
     fn needs(&self) -> Needs {
         Needs {
-            deliveries: self.early_exit.is_some(),
+            deliveries: self.settings.startup_hystart,
             send_buffer_windows: 3,
             ..Needs::OWN_RECOVERY
         }
@@ -388,7 +415,7 @@ impl CongestionControl for Bbr {
         visit("cycle_idx", f64::from(u32::try_from(self.cycle).expect("eight phases")));
         visit("prior_cwnd", f64::from(self.window.prior_cwnd));
         visit("packet_conservation", f64::from(u8::from(self.packet_conservation)));
-        if let Some(full_us) = self.buffer.as_ref().and_then(BufferModel::full_rtt_us) {
+        if let Some(full_us) = self.buffer().and_then(BufferModel::full_rtt_us) {
             visit("full_rtt_ms", full_us as f64 / 1_000.0);
         }
     }

@@ -31,6 +31,6 @@ impl Bbr {
 
     /// The capacity that limits STARTUP, if it is estimated and known.
     pub(super) fn startup_capacity(&self) -> Option<u32> {
-        self.capacity.as_ref().filter(|_| self.mode == Mode::Startup)?.bw()
+        self.proposals.as_ref()?.capacity.as_ref().filter(|_| self.mode == Mode::Startup)?.bw()
     }
 }

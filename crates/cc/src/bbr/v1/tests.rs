@@ -348,12 +348,14 @@ fn the_adaptive_cap_judges_rounds_of_probe_bw_alone() {
     let gain_after_losses_in = |mode| {
         let mut bbr = probing(10, 40, CRUISE);
         bbr.mode = mode;
-        bbr.cap = Some(AdaptiveCap::new(2 * UNIT));
+        bbr.settings.adaptive_cap = true;
+        bbr.proposals = Proposals::new(&bbr.settings, &LINUX_6_12);
         bbr.bandwidth.round_start = true;
         for _ in 0..3 {
             bbr.update_proposals(&AckSample { lost: 10, ..ack(100) });
         }
-        bbr.cap.map(|cap| cap.gain())
+        let proposals = bbr.proposals.expect("the cap is one of them");
+        proposals.cap.map(|cap| cap.gain())
     };
     assert_eq!(gain_after_losses_in(Mode::ProbeBw), Some(480));
     assert_eq!(gain_after_losses_in(Mode::Drain), Some(512));
@@ -363,7 +365,8 @@ fn the_adaptive_cap_judges_rounds_of_probe_bw_alone() {
 fn hystart_ends_startup_only_once_a_bandwidth_is_known() {
     let full_after_a_train = |bw| {
         let mut bbr = fresh(&LINUX_6_12, None);
-        bbr.early_exit = Some(EarlyExit::new(LINUX_6_12.cubic));
+        bbr.settings.startup_hystart = true;
+        bbr.proposals = Proposals::new(&bbr.settings, &LINUX_6_12);
         bbr.window.cwnd = 100;
         bbr.bandwidth.max.reset(0, bw);
         for ms in 1..50 {

@@ -84,8 +84,7 @@ impl Bbr {
 
     /// Limits the window to half of the flow's own share of the buffer.
     fn bound_by_buffer(&self, cwnd: u32, bw: u32) -> u32 {
-        let room =
-            self.buffer.as_ref().and_then(|buffer| buffer.allowed_queue(bw, self.min_rtt.us));
+        let room = self.buffer().and_then(|buffer| buffer.allowed_queue(bw, self.min_rtt.us));
         room.map_or(cwnd, |room| cwnd.min(self.bdp(bw, UNIT).saturating_add(room)))
     }
 
@@ -131,16 +130,21 @@ impl Bbr {
     /// the packets delivered.
     fn glide_or_restore(&mut self, sample: &AckSample, bw: u32) -> bool {
         use RecoveryState::{Loss, Recovery};
+        let mut prr = self.proposals.as_mut().and_then(|all| all.prr.take());
         if sample.state == Recovery && self.window.prior_state != Recovery {
-            self.prr = Some(Prr::new(sample, self.inflight(bw, UNIT)));
+            prr = Some(Prr::new(sample, self.inflight(bw, UNIT)));
         } else if self.window.prior_state == Loss && sample.state < Recovery {
             self.window.restore();
         }
         self.window.prior_state = sample.state;
-        self.prr = self.prr.filter(|_| sample.state == Recovery);
-        if let Some(prr) = &self.prr {
+        prr = prr.filter(|_| sample.state == Recovery);
+        if let Some(prr) = &prr {
             self.window.cwnd = prr.cwnd(sample).max(1);
         }
-        self.prr.is_some()
+        let glides = prr.is_some();
+        if let Some(proposals) = &mut self.proposals {
+            proposals.prr = prr;
+        }
+        glides
     }
 }
