@@ -128,7 +128,7 @@ class Flaky(Simulator):
 
 def flaky(directory: Path, error: Exception | None) -> SweepJob:
     made = job(directory)
-    return SweepJob(made.grid, Flaky(error), made.directory, made.runs)
+    return SweepJob(made.grid, Flaky(error), made.directory, made.cells)
 
 
 @pytest.mark.parametrize(

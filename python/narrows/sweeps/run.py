@@ -64,7 +64,7 @@ class SweepOutcome:
         return {
             "study": self.job.name,
             "directory": str(self.job.directory),
-            "combinations": len({cell.number for cell, _ in self.job.runs}),
+            "combinations": len(self.job.cells),
             "runs": self.new + self.stored + len(self.failures),
             "new": self.new,
             "stored": self.stored,
@@ -172,7 +172,7 @@ def _run(
     cluster: str | None,
     watcher: Watcher | None,
 ) -> BatchOutcome:
-    wanted = [Job(cell, trial, job.backend) for cell, trial in runs]
+    wanted = (Job(cell, trial, job.backend) for cell, trial in runs)
     if cluster is None:
         return Pool(wanted, StoreCache(store), jobs).run(watcher)
     from narrows.execute.cluster import ClusterPool
