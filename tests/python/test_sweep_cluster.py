@@ -22,6 +22,7 @@ from narrows.execute import Job
 from narrows.execute.cluster import next_task, work
 from narrows.execute.portable_job import PortableJob
 from narrows.store import create_store
+from narrows.store.run_parts import RunParts, StoredPart
 from narrows.sweeps import execute, prepare
 
 module("distributed")
@@ -280,3 +281,20 @@ def test_the_runs_of_a_task_are_one_part(tmp_path: Path) -> None:
     assert {key for key, answer in answers.items() if answer.new} == store.keys()
     assert len(store.keys()) == 5
     assert len(store.parts()) == 1
+
+
+def test_a_worker_reads_each_part_of_a_store_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    read_part = RunParts._open
+
+    def note(store: RunParts, name: str) -> StoredPart:
+        opened.append(name)
+        return read_part(store, name)
+
+    monkeypatch.setattr(RunParts, "_open", note)
+    create_store(tmp_path / "out")
+    for job in _jobs(tmp_path, 6):
+        work(tmp_path / "out", [PortableJob.of(job)])
+    assert len(set(opened)) == len(opened) <= 6

@@ -18,6 +18,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
@@ -92,10 +93,10 @@ class _OutcomeLog:
 def work(place: Place, portable: Sequence[PortableJob]) -> dict[str, WorkerReply]:
     """Does jobs in a worker, and answers once their runs are on the disk.
 
-    Waits while another process does the same run. The client merges small parts.
+    Waits while another process does the same run.
     """
     waiting, heard = [one.job() for one in portable], _OutcomeLog()
-    kept = StoreCache(open_store(place))
+    kept = StoreCache(_store(place))
     steps = JobSteps(kept, heard, threading.Event(), time.time())
     try:
         while waiting := [job for job in waiting if not steps.one(job)]:
@@ -103,6 +104,17 @@ def work(place: Place, portable: Sequence[PortableJob]) -> dict[str, WorkerReply
     finally:
         kept.flush()
     return heard.answers
+
+
+def merge(place: Place) -> None:
+    """Merges the small parts of a store in a worker."""
+    _store(place).merge(0)
+
+
+@lru_cache(maxsize=8)
+def _store(place: Place) -> Store:
+    """Returns a store, which stays open: each task would otherwise read the hashes of all runs."""
+    return open_store(place)
 
 
 def next_task(waiting: deque[Job], threads: int, suspects: Collection[str] = ()) -> list[Job]:
@@ -156,7 +168,7 @@ class ClusterPool:
         if self._tally.waiting:
             with _client(self._address, self._workers, self._wait_s) as client:
                 self._send(client, watcher)
-            self._store.merge(0)
+                client.submit(merge, self._place, pure=False).result()
         return self._tally.outcome()
 
     def _send(self, client: Client, watcher: Watcher | None) -> None:
