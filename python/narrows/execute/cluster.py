@@ -207,8 +207,9 @@ class ClusterPool:
         if isinstance(error, NarrowsError | OSError):
             raise error
         if error is None:
+            answers = future.result()  # comes from the worker again with each call
             for job in task:
-                self._count(job, future.result()[job.key])
+                self._count(job, answers[job.key])
             return []
         if len(task) > 1:
             self._alone.update(job.key for job in task)
