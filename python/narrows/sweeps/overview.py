@@ -91,7 +91,7 @@ class Overview:
         return self.combinations - len(self.cells)
 
     def document(self) -> dict[str, Any]:
-        """The document for the page's script."""
+        """The document for the page's script, in which the runs of a cell are iterable."""
         return {
             "axes": list(self.axes),
             "metrics": dict(self.metrics),
@@ -102,6 +102,26 @@ class Overview:
             "fair": dict(self.fair),
             "cells": list(self.cells),
         }
+
+
+@dataclass(frozen=True, slots=True)
+class CellRuns:
+    """The runs of a cell, which become dictionaries one cell at a time: there may be a million."""
+
+    rows: pl.DataFrame
+    failed: Collection[str]
+    pages: Mapping[str, str]
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Yields the documents of the runs for the page's script."""
+        for trial, seed, key in self.rows.rows():
+            page = {"page": self.pages[key]} if key in self.pages else {}
+            yield {
+                "trial": trial,
+                "seed": seed,
+                "run": key[:12],
+                "failed": key in self.failed,
+            } | page
 
 
 def overview(
@@ -340,11 +360,7 @@ def _cell(
 ) -> dict[str, Any]:
     first = runs.row(0, named=True)
     at = [list(found.positions).index(first[found.place]) for found in axes]
-    trials = [
-        {"trial": trial, "seed": seed, "run": key[:12], "failed": key in failed}
-        | ({"page": pages[key]} if key in pages else {})
-        for trial, seed, key in runs.select("trial", "seed", "run").rows()
-    ]
+    trials = CellRuns(runs.select("trial", "seed", "run"), failed, pages)
     return {"cell": number, "at": at, "values": values, "runs": trials}
 
 
