@@ -18,6 +18,7 @@ from narrows.store.atomic import writing
 from narrows.store.open import is_url
 from narrows.store.studies import runs_table
 from narrows.sweeps.checks import counts, outcomes, wide
+from narrows.sweeps.polars_memory import load_polars
 from narrows.sweeps.prepare import SweepJob
 from narrows.sweeps.verdicts import record_of, smallest
 
@@ -101,6 +102,7 @@ def execute(
     A failed run is recorded and doesn't stop the others. Every finished run is kept, whatever stops
     the sweep. Raises StoreError if the store can't be written.
     """
+    load_polars()
     store = create_store(job.directory)
     with writing(Path(str(job.directory))):
         _note(job, store, command)
