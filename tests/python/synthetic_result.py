@@ -46,4 +46,4 @@ def _trials(duration_s, count, name, record):
         scenario = synthetic_run.scenario(duration_s, CCAS)
         scenario |= {"seed": number, "name": name}
         scenario["run"] |= {"record": record, "warmup_ns": 0}
-        yield Trial(number, scenario, f"{number:016x}")
+        yield Trial.of(number, scenario, f"{number:016x}")

@@ -17,7 +17,8 @@ from narrows.columns import empty
 from narrows.compare.quantities import ComparedQuantity, measure
 from narrows.errors import InputError
 from narrows.figures import describe
-from narrows.metrics.completions import completing, completion_summaries, transfers
+from narrows.metrics.completions import completing, transfers
+from narrows.metrics.run import run_metrics
 from narrows.plan import plan
 from narrows.store.write import _flat
 
@@ -60,7 +61,7 @@ def test_percentiles_and_slowdown_are_those_counted_by_hand() -> None:
     rows += [(0, 1.0, 3.0, 2_000_000)]
     made = completions(rows)
     groups = ["web", "cubic"]
-    [found] = completion_summaries(scenario, {"completions": made}, groups)
+    [found] = run_metrics(scenario, {"completions": made}, 0.0).completions(groups)
     assert (found["class"], found["completed"], found["unfinished"]) == ("web", 11, None)
     assert found["completion_s"]["p50"] == pytest.approx(0.6)
     assert found["completion_s"]["p95"] == pytest.approx(2.0)
@@ -86,13 +87,14 @@ def test_an_answer_on_an_open_connection_needs_one_round_trip() -> None:
 def test_only_what_can_end_completes() -> None:
     scenario = scenario_of(text(WEB, ASK))
     assert completing(scenario, ["web", "ask", "cubic"]) == ["web", "ask"]
-    assert completion_summaries(scenario_of(GOOD), {"completions": empty("completions")}) == []
+    run = run_metrics(scenario_of(GOOD), {"completions": empty("completions")}, 0.0)
+    assert run.completions(["cubic"]) == []
 
 
 def test_flows_that_are_not_done_are_counted() -> None:
     sized = GOOD.replace('cca = "cubic"', 'cca = "cubic"\nsize = "1mb"\ncount = 3')
     tables = {"completions": completions([(1, 0.0, 1.0, 1_000_000)])}
-    [found] = completion_summaries(scenario_of(sized), tables)
+    [found] = run_metrics(scenario_of(sized), tables, 0.0).completions(["cubic"] * 3)
     assert (found["completed"], found["unfinished"]) == (1, 2)
 
 
@@ -193,7 +195,7 @@ def test_compare_measures_the_completion_times_of_a_workload() -> None:
     scenario = made.trials[0].scenario
     result = get_backend("sim").run(scenario)
     found = measure(scenario, result.tables, result.info, made.groups)
-    [web] = completion_summaries(scenario, result.tables, made.groups)
+    [web] = run_metrics(scenario, result.tables, 0.0).completions(list(made.groups))
     assert found[ComparedQuantity("completion_p95", "web")] == web["completion_s"]["p95"]
     assert found[ComparedQuantity("slowdown", "web")] == web["slowdown"]["p50"]
     assert ComparedQuantity("completion_p95", "cubic") not in found

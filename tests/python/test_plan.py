@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 
 import pytest
 from specimens import GOOD, TOGETHER, scenario_of, spec_of
@@ -135,3 +136,14 @@ def test_starts_are_spread_within_a_class_and_anew_in_each_trial() -> None:
     assert len({*first, *second}) == 8
     assert all(0 <= start < 1_000_000_000 for start in (*first, *second))
     assert [trial.hash for trial in again.trials] == [trial.hash for trial in made.trials]
+
+
+def test_a_planned_run_takes_little_memory() -> None:
+    """A sweep may have a million of them."""
+    many = spec_of(TOGETHER, ["run.trials=3000"])
+    plan(spec_of(TOGETHER), "engine")  # what is loaded and kept once
+    tracemalloc.start()
+    kept = plan(many, "engine")
+    taken, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert taken / len(kept.trials) < 300

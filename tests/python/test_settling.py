@@ -126,12 +126,14 @@ def test_most_trials_must_drift_the_same_way() -> None:
 
 def test_a_study_names_the_combination_that_drifts_most() -> None:
     none = dict.fromkeys(row(0, 0))
-    told = note_of_study({"Buffer 1": [none], "Buffer 4": [row(6, 4)], "Buffer 8": [row(7, 2)]})
+    told = note_of_study(
+        [("Buffer 1", [none]), ("Buffer 4", [row(6, 4)]), ("Buffer 8", [row(7, 2)])]
+    )
     assert told == (
         "Shares still change within the runs in 2 of 3 combinations: a 70 % in the first half, "
         "20 % in the second (Buffer 8); a longer `run.duration` would show whether that settles."
     )
-    assert note_of_study({"Buffer 1": [none]}) == ""
+    assert note_of_study([("Buffer 1", [none])]) == ""
 
 
 def test_runs_studies_and_searches_say_what_still_changes(

@@ -3,19 +3,38 @@
 from __future__ import annotations
 
 import io
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
 import polars as pl
+import pytest
 from exported import export_csv
 from polars.testing import assert_frame_equal
-from specimens import GOOD, write
+from specimens import GOOD, spec_of, write
 
-from narrows.store import collect, create_store, damage, open_store
+from narrows.plan import plan
+from narrows.store import RunInfo, RunRecord, collect, create_store, damage, open_store
+from narrows.store.parts import FinishedRun, write_merged
 from narrows.sweeps import execute, prepare
 
 SMALL = GOOD.replace('"8mbit"', '["4mbit", "8mbit"]').replace('"cubic"', '["cubic", "bbr"]')
 TABLES = ("runs", "summary", "flows")
+PEAK = """
+import re, sys
+from pathlib import Path
+from narrows.store import open_store
+
+def peak_kb():
+    return int(re.search(r"VmHWM:\\s*(\\d+)", Path("/proc/self/status").read_text())[1])
+
+store = open_store(sys.argv[1])
+store.rows("summary")
+before = peak_kb()
+store.merge(0)
+print(len(store.keys()), (peak_kb() - before) * 1024)
+"""
 
 
 def swept(directory: Path, text: str = SMALL, out: str = "out") -> Path:
@@ -90,3 +109,37 @@ def test_a_summary_says_which_runs_are_invalid(tmp_path: Path) -> None:
     assert_frame_equal(
         frame.select("invalid"), pl.DataFrame({"invalid": [None] * 4}, {"invalid": str})
     )
+
+
+def test_parts_are_merged_without_a_copy_of_a_long_table(tmp_path: Path) -> None:
+    store = create_store(tmp_path / "store")
+    trials = plan(spec_of(GOOD, ["run.trials=160"]), "1").trials
+    rows = pl.DataFrame({name: [number % 7 for number in range(10_000)] for name in "abc"})
+    result = RunRecord({"distributions": rows}, RunInfo("sim", "1", "ab12", 2.0, 1000, 0.25, 0.5))
+    tables = {"summary": pl.DataFrame({"flows": [1]})}
+    for first in range(0, len(trials), 20):
+        some = trials[first : first + 20]
+        store.add_part([FinishedRun(trial, result, tables, {}) for trial in some])
+    command = [sys.executable, "-c", PEAK, str(tmp_path / "store")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    runs, growth = map(int, done.stdout.split())
+    whole = pl.concat(store.table(trial.hash, "distributions") for trial in trials)
+    assert (runs, len(store.parts())) == (len(trials), 1)
+    assert_frame_equal(whole, pl.concat([rows] * len(trials)))
+    assert growth < 2 * 40 * whole.height, "three numbers and the hash of the run in each row"
+
+
+def test_a_merged_table_has_all_rows_by_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("narrows.store.parts.GROUP", 3)
+    frames = [
+        pl.DataFrame({"run": ["b", "b", "a"], "x": [1, 2, 3]}),
+        pl.DataFrame({"run": ["c", *"ddddd", "e"], "x": [*range(7)], "y": [*range(7)]}),
+        pl.DataFrame(schema={"run": pl.String(), "x": pl.Int64()}),
+    ]
+    write_merged(tmp_path / "table.parquet", frames)
+    whole = pl.concat(frames, how="diagonal").sort("run", maintain_order=True)
+    assert_frame_equal(pl.read_parquet(tmp_path / "table.parquet"), whole)
+    write_merged(tmp_path / "empty.parquet", frames[2:])
+    assert_frame_equal(pl.read_parquet(tmp_path / "empty.parquet"), frames[2])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import random
 import signal
 import subprocess
@@ -128,7 +129,7 @@ class Flaky(Simulator):
 
 def flaky(directory: Path, error: Exception | None) -> SweepJob:
     made = job(directory)
-    return SweepJob(made.grid, Flaky(error), made.directory, made.runs)
+    return SweepJob(made.grid, Flaky(error), made.directory, made.cells)
 
 
 @pytest.mark.parametrize(
@@ -346,3 +347,32 @@ def test_a_study_with_other_classes_has_its_own_runs(tmp_path: Path) -> None:
     names = open_store(tmp_path / "s").rows("summary").columns
     assert {"x.share", "x-1.share", "x-2.share"} <= set(names)
     assert run_cli("store", "check", str(tmp_path / "s")) == 0
+
+
+FREED = """
+import os, re
+from pathlib import Path
+from narrows.sweeps.polars_memory import load_polars
+
+def resident_kb():
+    return int(re.search(r"VmRSS:\\s*(\\d+)", Path("/proc/self/status").read_text())[1])
+
+load_polars()
+import polars as pl
+frames = [pl.select(pl.int_range(12_500) + number) for number in range(1000)]
+before = resident_kb()
+del frames
+print(before - resident_kb(), os.environ["_RJEM_MALLOC_CONF"])
+"""
+
+
+def test_memory_of_tables_returns_to_the_system_at_once() -> None:
+    """The process that writes the page of a sweep reads one table after the other."""
+    setting = "dirty_decay_ms:400"
+    done = subprocess.run(
+        [sys.executable, "-c", FREED], capture_output=True, text=True, check=True,
+        env=os.environ | {"_RJEM_MALLOC_CONF": setting},
+    )  # fmt: skip
+    freed_kb, variable = done.stdout.split()
+    assert int(freed_kb) > 80_000, "of the 100 MB of 1,000 columns"
+    assert variable == setting, "for the processes that it starts"

@@ -11,6 +11,7 @@ import sys
 import time
 from collections import deque
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from exported import everything
@@ -19,9 +20,10 @@ from specimens import GOOD, run_cli, write
 from waiting import HANG_S, await_that
 
 from narrows.execute import Job
-from narrows.execute.cluster import next_task, work
+from narrows.execute.cluster import ClusterPool, WorkerReply, next_task, work
 from narrows.execute.portable_job import PortableJob
 from narrows.store import create_store
+from narrows.store.run_parts import RunParts, StoredPart
 from narrows.sweeps import execute, prepare
 
 module("distributed")
@@ -139,8 +141,6 @@ def test_a_silent_scheduler_is_an_error_in_time(tmp_path: Path) -> None:
 
 def test_runs_wait_for_workers_and_say_so(tmp_path: Path) -> None:
     from distributed import LocalCluster
-
-    from narrows.execute.cluster import ClusterPool
 
     made = prepare(write(tmp_path), out=tmp_path / "out")
     store = create_store(tmp_path / "out")
@@ -280,3 +280,30 @@ def test_the_runs_of_a_task_are_one_part(tmp_path: Path) -> None:
     assert {key for key, answer in answers.items() if answer.new} == store.keys()
     assert len(store.keys()) == 5
     assert len(store.parts()) == 1
+
+
+def test_a_worker_reads_each_part_of_a_store_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    read_part = RunParts._open
+
+    def note(store: RunParts, name: str) -> StoredPart:
+        opened.append(name)
+        return read_part(store, name)
+
+    monkeypatch.setattr(RunParts, "_open", note)
+    create_store(tmp_path / "out")
+    for job in _jobs(tmp_path, 6):
+        work(tmp_path / "out", [PortableJob.of(job)])
+    assert len(set(opened)) == len(opened) <= 6
+
+
+def test_the_answer_to_a_task_is_fetched_once(tmp_path: Path) -> None:
+    jobs = _jobs(tmp_path, 5)
+    future = Mock(exception=lambda: None)
+    future.result.return_value = {job.key: WorkerReply(new=True, packets=2) for job in jobs}
+    pool = ClusterPool(jobs, create_store(tmp_path / "out"), "local")
+    assert pool._take(future, jobs) == []
+    assert (pool._tally.outcome().new, pool._tally.outcome().packets) == (5, 10)
+    assert future.result.call_count == 1

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
+import polars as pl
 import pytest
 from specimens import GOOD, write
 
@@ -14,7 +16,7 @@ from narrows.figures.palette import colour
 from narrows.metrics.leading import leading
 from narrows.store import open_store
 from narrows.sweeps.figure import default_name
-from narrows.sweeps.overview import Overview, overview
+from narrows.sweeps.overview import COLUMNS, Overview, overview
 from narrows.sweeps.table import table
 
 Capture = pytest.CaptureFixture[str]
@@ -316,3 +318,21 @@ def test_the_completion_of_a_web_page_is_its_load(tmp_path: Path) -> None:
     [(stem, record)] = store.studies().items()
     labels = overview(store, stem, record, {}).metrics
     assert labels["readers.completion_p50_s"] == "Page load p50 (s), readers"
+
+
+def test_the_page_reads_some_columns_of_a_summary_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(tmp_path, STUDY)
+    store, widths = open_store(tmp_path / "out"), []
+    read_rows = store.rows
+
+    def rows(name: str, columns: Collection[str] | None = None) -> pl.DataFrame:
+        found = read_rows(name, columns)
+        widths.append(found.width)
+        return found
+
+    monkeypatch.setattr(store, "rows", rows)
+    [(stem, record)] = store.studies().items()
+    assert len(overview(store, stem, record, {}).metrics) > 2 * COLUMNS
+    assert max(widths) <= COLUMNS + 1, "with the hash of the run"

@@ -161,4 +161,4 @@ def plan_of_capture(
     for entry, control in zip(scenario["flows"], controls, strict=True):
         entry["cca"] = control
     key = content_hash([canonical_json(scenario), _ENGINE, BACKEND, digest])
-    return Plan(base.name, (Trial(1, scenario, key),), tuple(controls), key)
+    return Plan(base.name, (Trial.of(1, scenario, key),), tuple(controls), key)

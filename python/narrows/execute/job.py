@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from narrows.backends import Backend, CaptureRequest, CapturingBackend, Progress
@@ -19,28 +18,31 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Job:
     """A trial of a combination, on a back end."""
 
     cell: Cell
     trial: Trial
     backend: Backend
+    _load: float | None = field(default=None, init=False, compare=False)
 
     @property
     def key(self) -> str:
         """The hash of everything that determines the run."""
         return self.trial.hash
 
-    @cached_property
+    @property
     def load(self) -> float:
         """The expected cost, in packets."""
-        return load(self.trial.scenario)
+        if self._load is None:
+            object.__setattr__(self, "_load", load(self.trial.base))
+        return cast("float", self._load)
 
     @property
     def duration_s(self) -> float:
         """The simulated duration in seconds."""
-        return planned_end_ns(self.trial.scenario) / 1e9
+        return planned_end_ns(self.trial.base) / 1e9
 
 
 @dataclass(frozen=True)

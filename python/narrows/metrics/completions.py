@@ -8,6 +8,11 @@ Slowdown is the completion time as a multiple of the minimum: the payload in ful
 rate of the slowest link on the way, plus two round trips, or one on an existing connection. It is
 given by size, since many short transfers dominate the mean over all transfers, and a few long ones
 the mean over bytes.
+
+The entry of a class in a summary has times in seconds. `unfinished` counts the transfers that
+weren't done at the end of the run, or is None if that isn't known. Percentiles don't include them,
+and so look better than they are. `late` is the share of transfers that missed their deadline,
+unfinished ones included; None without deadlines.
 """
 
 from __future__ import annotations
@@ -15,10 +20,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 from narrows import _native
-from narrows.columns import Columns, Table, Tables, columns
+from narrows.columns import Columns, Table, columns
 from narrows.metrics.run import run_metrics
 from narrows.spec.scenario import Flow, Scenario
 
@@ -61,20 +65,6 @@ def transfers(
     """
     run = run_metrics(scenario, {"completions": completions}, 0.0)
     return columns(run.transfers(classes(scenario, groups)))
-
-
-def completion_summaries(
-    scenario: Scenario,
-    tables: Tables,
-    groups: Sequence[str] | None = None,
-) -> list[dict[str, Any]]:
-    """Returns an entry for every class with transfers that end; times are in seconds.
-
-    `unfinished` counts the transfers that weren't done at the end of the run, or is None if that
-    isn't known. Percentiles don't include them, and so look better than they are. `late` is the
-    share of transfers that missed their deadline, unfinished ones included; None without deadlines.
-    """
-    return run_metrics(scenario, tables, 0.0).completions(classes(scenario, groups))
 
 
 def classes(scenario: Scenario, groups: Sequence[str] | None) -> list[str]:

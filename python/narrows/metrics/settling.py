@@ -9,7 +9,7 @@ a quantity's ups and downs within them, and by an amount that changes what a rea
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -243,12 +243,12 @@ def note_of_run(runs: Sequence[Entry], groups: Sequence[str]) -> str:
     return f"{begin_upper(told)}; {longer}."
 
 
-def note_of_study(combinations: Mapping[str, Sequence[Row]]) -> str:
+def note_of_study(combinations: Iterable[tuple[str, Sequence[Row]]]) -> str:
     """Returns a sentence on what still changes within the runs of a study; empty if nothing does.
 
-    `combinations` has a row of `summary` for each run, by the words of its combination.
+    `combinations` has the words of each with a row of `summary` for each run.
     """
-    found = {words: drifts(rows, len(rows)) for words, rows in combinations.items()}
+    found = {words: drifts(rows, len(rows)) for words, rows in combinations}
     changing = {words: its for words, its in found.items() if its}
     if not changing:
         return ""

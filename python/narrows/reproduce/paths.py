@@ -56,7 +56,7 @@ def _with_factor(factor: int, condition: FigureCondition) -> FigureCondition:
     count = max(len(trials), min(factor * len(trials), MOST_TRIALS))
     more = []
     for number in range(len(trials) + 1, count + 1):
-        scenario = trials[0].scenario.copy()
+        scenario = trials[0].scenario
         scenario["seed"] += number - 1
         more.append(trial_of(number, scenario, engine.engine_of(scenario), engine.name, groups))
     return _with_trials(condition, (*trials, *more))

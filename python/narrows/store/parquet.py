@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SUFFIX = ".parquet"
 _ROWS, _ROWS_PER_BYTE = 10_000, 8
 """The rows that any table may have, and per byte; no two events of a run have the same time."""
-_GROUP = 1 << 15
+GROUP = 1 << 15
 """Rows of a group: a reader of one run skips the groups of others."""
 _PIECE = 1 << 20
 """Bytes that are copied at a time from the file of a long table."""
@@ -168,5 +168,12 @@ def parquet_bytes(frame: pl.DataFrame) -> bytes:
     So Python writes the file.
     """
     stream = BytesIO()
-    frame.write_parquet(stream, compression="zstd", row_group_size=_GROUP)
+    frame.write_parquet(stream, compression="zstd", row_group_size=GROUP)
     return stream.getvalue()
+
+
+def sink_parquet(rows: pl.LazyFrame, path: Path) -> None:
+    """Writes rows to a file like `write_parquet`, some at a time; only the file is in memory."""
+    stream = BytesIO()
+    rows.sink_parquet(stream, compression="zstd", row_group_size=GROUP, engine="streaming")
+    path.write_bytes(stream.getvalue())

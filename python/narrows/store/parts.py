@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, cast
 from narrows.files import open_regular
 from narrows.plan import Trial, canonical_json
 from narrows.store.intact import digest_of, digest_of_stream
-from narrows.store.parquet import SUFFIX, NativeTables, write_parquet
+from narrows.store.parquet import GROUP, SUFFIX, NativeTables, sink_parquet, write_parquet
 
 if TYPE_CHECKING:
     import polars as pl
@@ -91,11 +91,36 @@ def write_part(folder: Path, entries: Iterable[FinishedRun]) -> None:
     write_line(folder, len(kept))
 
 
-def write_frames(folder: Path, frames: Frames, replaces: Sequence[str]) -> None:
-    """Writes a part whose runs were in the parts that it replaces."""
-    for name, frame in frames.items():
-        write_parquet(frame, folder / f"{name}{SUFFIX}")
-    write_line(folder, frames[RUNS].height, replaces)
+def write_merged(path: Path, frames: Sequence[pl.DataFrame]) -> None:
+    """Writes a table of several parts, sorted by run, without a copy of all its rows in memory."""
+    import polars as pl
+    from polars.io.plugins import register_io_source
+
+    schema = pl.concat([frame.clear() for frame in frames], how="diagonal").schema
+
+    def source(*_: object) -> Iterator[pl.DataFrame]:
+        return (piece.select(schema.names()) for piece in _by_run(frames))
+
+    sink_parquet(register_io_source(source, schema=schema), path)
+
+
+def _by_run(frames: Sequence[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """Yields the rows of frames in the order of their runs, some runs at a time."""
+    import polars as pl
+
+    frames = [f if f["run"].is_sorted() else f.sort("run", maintain_order=True) for f in frames]
+    runs = pl.concat([frame["run"].unique() for frame in frames]).sort()
+    rows = sum(frame.height for frame in frames)
+    each = max(GROUP * len(runs) // max(rows, 1), 1)
+    firsts = [0] * len(frames)
+    for end in (*runs[each::each], None):
+        ends = [
+            frame.height if end is None else int(frame["run"].search_sorted(end))
+            for frame in frames
+        ]
+        pieces = [f.slice(at, to - at) for f, at, to in zip(frames, firsts, ends, strict=True)]
+        yield pl.concat(pieces, how="diagonal").sort("run", maintain_order=True)
+        firsts = ends
 
 
 def write_line(folder: Path, runs: int, replaces: Sequence[str] = ()) -> None:

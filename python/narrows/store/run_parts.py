@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -31,8 +31,8 @@ from narrows.store.parts import (
     PARTS,
     RUNS,
     FinishedRun,
-    Frames,
-    write_frames,
+    write_line,
+    write_merged,
     write_part,
 )
 from narrows.store.read import most_samples
@@ -130,9 +130,16 @@ class RunParts:
             return None
         return self._read(lambda: self._rows_of(key, name, columns))
 
-    def rows(self, name: str) -> pl.DataFrame:
-        """Returns a table of all runs ("runs", "summary" or "flows"), with the column `run`."""
-        return self._read(lambda: self._all_rows(name))
+    def rows(self, name: str, columns: Collection[str] | None = None) -> pl.DataFrame:
+        """Returns a table of all runs ("runs", "summary" or "flows"), with the column `run`.
+
+        With `columns` it has only those of them that there are.
+        """
+        return self._read(lambda: self._all_rows(name, columns))
+
+    def columns(self, name: str) -> Mapping[str, pl.DataType]:
+        """Returns the columns of a table of all runs."""
+        return self._read(lambda: self._all_columns(name))
 
     def add_part(self, entries: Sequence[FinishedRun]) -> None:
         """Adds runs as a part that appears at once; one with a long table is a part by itself."""
@@ -292,7 +299,7 @@ class RunParts:
         frame = self._frames.get((part, name))
         mine = pl.col("run") == key
         if frame is None:
-            frame = self._frame(part, name, None, mine)
+            frame = self._frame(part, name, list(dict.fromkeys(["run", *columns])), mine)
         with damage_of(str(self.files.place(_file(part, f"{name}{SUFFIX}")))):
             return frame.filter(mine).select(columns)
 
@@ -328,13 +335,34 @@ class RunParts:
             most += most_samples(scenario)
         return most
 
-    def _all_rows(self, name: str) -> pl.DataFrame:
+    def _all_rows(self, name: str, columns: Collection[str] | None) -> pl.DataFrame:
         import polars as pl
 
-        columns = ["run", *INFO] if name == RUNS else None
-        having = [n for n, part in self._parts.items() if f"{name}{SUFFIX}" in part.line["files"]]
-        found = [self._own_rows(part, self._frame(part, name, columns)) for part in having]
+        found = []
+        for part in self._having(name):
+            known = self._columns_in(part, name)
+            wanted = [one for one in known if columns is None or one == "run" or one in columns]
+            found.append(self._own_rows(part, self._frame(part, name, wanted)))
         return pl.concat(found, how="diagonal") if found else pl.DataFrame(schema={"run": str})
+
+    def _all_columns(self, name: str) -> Mapping[str, pl.DataType]:
+        import polars as pl
+
+        found = [pl.DataFrame(schema=self._columns_in(part, name)) for part in self._having(name)]
+        return pl.concat(found, how="diagonal").schema if found else {"run": pl.String()}
+
+    def _having(self, name: str) -> list[str]:
+        """Returns the parts with a table."""
+        return [n for n, part in self._parts.items() if f"{name}{SUFFIX}" in part.line["files"]]
+
+    def _columns_in(self, part: str, name: str) -> dict[str, pl.DataType]:
+        """Returns the columns of a table in a part; of "runs" those on how a run went."""
+        import polars as pl
+
+        file = _file(part, f"{name}{SUFFIX}")
+        with damage_of(str(self.files.place(file))), self.files.open(file) as stream:
+            known = pl.scan_parquet(stream).collect_schema()
+            return {one: known[one] for one in (("run", *INFO) if name == RUNS else known)}
 
     def _own_rows(
         self, part: str, frame: pl.DataFrame, without: frozenset[str] = frozenset()
@@ -345,9 +373,14 @@ class RunParts:
         """
         import polars as pl
 
+        here = self._own_keys(part, without)
+        whole = len(here) == len(self._parts[part].keys)
+        return frame if whole else frame.filter(pl.col("run").is_in(here))
+
+    def _own_keys(self, part: str, without: frozenset[str] = frozenset()) -> list[str]:
+        """Returns the runs that a part is responsible for."""
         keys = self._parts[part].keys
-        here = [key for key in keys if self._where[key] == part and key not in without]
-        return frame if len(here) == len(keys) else frame.filter(pl.col("run").is_in(here))
+        return [key for key in keys if self._where[key] == part and key not in without]
 
     def _discard(self, keys: frozenset[str]) -> None:
         for name, part in list(self._parts.items()):
@@ -382,21 +415,24 @@ class RunParts:
 
     def _write(self, group: Sequence[str], without: frozenset[str] = frozenset()) -> None:
         """Writes the runs of some parts as one that replaces them."""
-        import polars as pl
-
         files = dict.fromkeys(file for name in group for file in self._parts[name].line["files"])
-        frames: Frames = {}
-        for file in files:
-            table = file.removesuffix(SUFFIX)
-            having = (name for name in group if file in self._parts[name].line["files"])
-            found = [
-                self._own_rows(name, self._frame(name, table, None), without) for name in having
-            ]
-            frames[table] = pl.concat(found, how="diagonal").sort("run", maintain_order=True)
-        if frames[RUNS].height:
-            with self.files.new_directory() as directory:
-                write_frames(directory, frames, group)
-                self.files.publish(directory)
+        runs = sum(len(self._own_keys(name, without)) for name in group)
+        if not runs:
+            return
+        with self.files.new_directory() as directory:
+            for file in files:
+                having = [name for name in group if file in self._parts[name].line["files"]]
+                write_merged(
+                    directory / file,
+                    [
+                        self._own_rows(
+                            name, self._frame(name, file.removesuffix(SUFFIX), None), without
+                        )
+                        for name in having
+                    ],
+                )
+            write_line(directory, runs, group)
+            self.files.publish(directory)
 
     def _wrong_in(self, name: str) -> str | None:
         """Returns the problem of a part; None if it is intact."""

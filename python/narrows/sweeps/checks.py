@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from narrows.plan import Cell, Grid
 from narrows.store import Store
+from narrows.sweeps.polars_memory import load_polars
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,6 +24,7 @@ def with_columns(grid: Grid) -> Grid:
     until = grid.study.until
     if not grid.checks and until is None:
         return grid  # without waiting for polars to load
+    load_polars()
     from narrows.metrics.checks import applicable, column_in
 
     cases = [_case(cell) for cell in grid.cells]

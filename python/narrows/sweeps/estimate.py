@@ -48,9 +48,8 @@ def estimate(job: SweepJob, jobs: int | None = None) -> Estimate:
     else:
         speed = _speed(job, {key: trial for key, trial in runs.items() if key in present})
         wall_s = sum(load(trial.scenario) for trial in rest) / speed / workers
-    combinations = len({cell.number for cell, _ in job.runs})
     stored, more = len(runs) - len(rest), sum(len(c.plan.trials) - c.least for c in job.cells)
-    return Estimate(combinations, len(runs), stored, simulated_s, wall_s, workers, more)
+    return Estimate(len(job.cells), len(runs), stored, simulated_s, wall_s, workers, more)
 
 
 def _speed(job: SweepJob, stored: Mapping[str, Trial]) -> float:

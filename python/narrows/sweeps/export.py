@@ -8,7 +8,7 @@ there is `runs`, with the cost of each run and the digest of its results.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -80,42 +80,62 @@ def _chunks(path: Place, table: str) -> Iterator[pl.DataFrame]:
     if not is_store(path):
         return _fitting(list(_single(location(path), table)))
     store = open_store(path)
-    return (
-        _read_all_runs(store, table)
-        if table in _OF_ALL_RUNS
-        else _fitting(list(_series(store, table)))
-    )
+    if table in _OF_ALL_RUNS:
+        studies = [store.study_runs(stem) for stem in store.study_stems()]
+        return TableOfRuns(store, table, studies).read()
+    return _fitting(list(_series(store, table)))
 
 
-def _read_all_runs(store: Store, table: str) -> Iterator[pl.DataFrame]:
-    """Yields a table that is read for all runs at once; classes are in the order of `_classes`."""
-    import polars as pl
+class TableOfRuns:
+    """A table that is read for all runs at once: "runs", "summary" or "flows".
 
-    known = store.rows(table)
-    studies = [store.study_runs(stem) for stem in store.studies()]
-    present = store.keys()
-    whole = [
-        runs.filter(pl.col("run").is_in(sorted(present))).join(
-            known, on="run", how="inner", maintain_order="left_right"
-        )
-        for runs in studies
-    ]
-    if not any(part.height for part in whole):
-        _refuse(table, {*_OF_ALL_RUNS} if any(r.height for r in studies) and present else {RUNS})
+    `studies` are the runs of all studies. `columns` are the table's own columns, with classes in
+    the order of `_classes`. Raises InputError if no run has the table.
+    """
+
+    def __init__(self, store: Store, table: str, studies: Sequence[pl.DataFrame]) -> None:
+        self._store, self._table, self._studies = store, table, studies
+        known = store.columns(table)
+        counts = [name for name in known if name.endswith(".flows")]
+        whole = list(self._join(self._studies, ("run", *counts)))
+        if not any(part.height for part in whole):
+            runs = any(part.height for part in self._studies) and store.keys()
+            _refuse(table, {*_OF_ALL_RUNS} if runs else {RUNS})
+        self.columns = [
+            name
+            for name in _in_order(known, table, _classes(store, whole))
+            if "." not in name or any(_has(part, name) for part in whole)
+        ]
+        self._kinds = _union(runs.schema for runs in studies)
+        self._kinds |= {name: known[name] for name in self.columns}
+
+    def read(
+        self, columns: Collection[str] | None = None, study: str | None = None
+    ) -> Iterator[pl.DataFrame]:
+        """Yields the rows of each study, or of one, perhaps with some of all columns."""
+        kinds = {n: k for n, k in self._kinds.items() if columns is None or n in columns}
+        mine = [one for one in self._studies if study is None or study in one["study"].head(1)]
+        return (_fit(part, kinds) for part in self._join(mine, kinds))
+
+    def _join(
+        self, studies: Sequence[pl.DataFrame], columns: Collection[str]
+    ) -> Iterator[pl.DataFrame]:
+        rows = self._store.rows(self._table, columns)
+        for runs in studies:
+            first = runs.select(name for name in runs.columns if name == "run" or name in columns)
+            yield first.join(rows, on="run", how="inner", maintain_order="left_right")
+
+
+def _in_order(known: Iterable[str], table: str, groups: Sequence[str]) -> list[str]:
+    """Returns a table's columns: those of all flows, those of classes, the last of a summary."""
     plain: list[str] = []
     classes: list[str] = []
-    for name in known.columns:
+    for name in known:
         (classes if "." in name else plain).append(name)
-    first = _union(runs.schema for runs in studies)
     last = [name for name in ("packets", "invalid") if name in plain and table == "summary"]
-    places = {group: place for place, group in enumerate(_classes(store, whole))}
+    places = {group: place for place, group in enumerate(groups)}
     classes.sort(key=lambda name: places.get(name.rpartition(".")[0], len(places)))
-    order = [name for name in plain if name not in (*last, "run")] + classes + last
-    kinds = {**first, **{name: known.schema[name] for name in order}}
-    empty = [name for name in order if "." in name and not any(_has(part, name) for part in whole)]
-    for name in empty:
-        del kinds[name]
-    yield from (_fit(part, kinds) for part in whole)
+    return [name for name in plain if name not in (*last, "run")] + classes + last
 
 
 def _has(part: pl.DataFrame, name: str) -> bool:

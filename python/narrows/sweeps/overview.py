@@ -13,7 +13,6 @@ from narrows.figures.looks import looks_of
 from narrows.figures.names import setting
 from narrows.figures.palette import colour
 from narrows.figures.sweeps.view import (
-    classes_of,
     controls_of,
     fair_shares,
     go_together,
@@ -30,13 +29,16 @@ from narrows.metrics.trials import alike, same_trace
 from narrows.spec import registry
 from narrows.spec.values import values_in
 from narrows.store import Store
-from narrows.sweeps.export import frame
+from narrows.store.parts import RUNS
+from narrows.sweeps.export import TableOfRuns
 from narrows.sweeps.verdicts import smallest, varying_places
 
 Values: TypeAlias = Mapping[int, Mapping[str, list[float]]]
 """The mean of each metric, perhaps with the ends of its interval, by combination."""
 MOST_CELLS = 5000
 """The most combinations on a page."""
+COLUMNS = 8
+"""The columns of a summary that are read at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ class Overview:
         return self.combinations - len(self.cells)
 
     def document(self) -> dict[str, Any]:
-        """The document for the page's script."""
+        """The document for the page's script, in which the runs of a cell are iterable."""
         return {
             "axes": list(self.axes),
             "metrics": dict(self.metrics),
@@ -102,24 +104,46 @@ class Overview:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class CellRuns:
+    """The runs of a cell, which become dictionaries one cell at a time: there may be a million."""
+
+    rows: pl.DataFrame
+    failed: Collection[str]
+    pages: Mapping[str, str]
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Yields the documents of the runs for the page's script."""
+        for trial, seed, key in self.rows.rows():
+            page = {"page": self.pages[key]} if key in self.pages else {}
+            yield {
+                "trial": trial,
+                "seed": seed,
+                "run": key[:12],
+                "failed": key in self.failed,
+            } | page
+
+
 def overview(
     store: Store, stem: str, record: Mapping[str, Any], pages: Mapping[str, str]
 ) -> Overview:
     """Reads a study of a store; `pages` are the addresses of pages of runs by their hashes."""
     whole, present = store.study_runs(stem), store.keys()
     name, places = str(record["name"]), list(record["axes"])
-    known = frame(_place(store), "summary").filter(pl.col("study") == name)
-    known = valued_columns(known)
-    controls = controls_of(frame(_place(store), "flows"), name)
+    runs_of = {one: whole if one == stem else store.study_runs(one) for one in store.study_stems()}
+    summary, flows, runs = (
+        TableOfRuns(store, table, list(runs_of.values())) for table in ("summary", "flows", RUNS)
+    )
+    controls = controls_of(pl.concat(flows.read(("class", "cca"), name)))
     readers = _web_classes(values_in(record["spec"]))
+    measured, values = _values(summary, name)
     metrics = {
-        column: _name_pages(heading_of(column, controls), column, readers)
-        for column in numbers(known)
-        if column not in places and not HALF.search(column)
+        column: _name_pages(heading_of(column, controls), column, readers) for column in measured
     }
+    groups = [column.removesuffix(".share") for column in measured if column.endswith(".share")]
+    counts = pl.concat(summary.read(("flows", *(f"{group}.flows" for group in groups)), name))
     axes = _axes(whole, places)
     failed = store.failures()
-    values, hashes = _values(known, list(metrics)), set(whole["run"])
     checks = record.get("checks", {})
     bounded = {metric for metric, _, _ in checks.get("bounds", ())}
     metrics, merged = _merge_classes(metrics, values, bounded)
@@ -141,22 +165,22 @@ def overview(
         metrics,
         columns,
         cells,
-        [_failure(record) for key, record in failed.items() if key in hashes],
+        [_failure(failed[key]) for key in sorted(failed.keys() & whole["run"])],
         whole["cell"].n_unique(),
         whole.height,
-        len(hashes & present),
+        len(present.intersection(whole["run"])),
         opening(cells, list(metrics), list(bounds)),
         bounds,
         smallest(combinations, {number: not broken for number, broken in judged.items()}),
         _hues_of_metrics(list(metrics), controls),
         {
             f"{group}.share": guide.value
-            for group in classes_of(known)
-            for guide in fair_shares(known, [group])
+            for group in groups
+            for guide in fair_shares(counts, [group])
         },
-        _alike(store, name, next((key for key in whole["run"] if key in present), None)),
+        _alike(store, _digests(runs, name), next((k for k in whole["run"] if k in present), None)),
         {name: span(cells, name) for name in columns},
-        _drifting(known, combinations),
+        _drifting(summary, name, combinations),
     )
 
 
@@ -228,34 +252,37 @@ def _hues_of_metrics(
     return found
 
 
-def _alike(store: Store, name: str, key: str | None) -> str:
+def _alike(store: Store, digests: Mapping[object, list[str]], key: str | None) -> str:
     """Returns sentences, if the trials of combinations are the same run or replay a trace.
 
     The run with the `key` tells whether there is a trace.
     """
-    digests = _digests(store, name)
     trials = max(map(len, digests.values()), default=0)
     trace = "" if key is None else same_trace(store.scenario(key), trials)
     return " ".join(filter(None, (alike(digests.values()), trace)))
 
 
-def _drifting(known: pl.DataFrame, combinations: Mapping[int, Mapping[str, object]]) -> str:
-    """Returns a sentence on what still changes within runs; `known` has a row for each run."""
-    halves = [name for name in known.columns if HALF.search(name)]
-    if not halves:
+def _drifting(
+    summary: TableOfRuns, study: str, combinations: Mapping[int, Mapping[str, object]]
+) -> str:
+    """Returns a sentence on what still changes within the runs of a study."""
+    halves = [name for name in summary.columns if HALF.search(name)]
+    known = valued_columns(pl.concat(summary.read(("cell", *halves), study)))
+    if known.width == 1:
         return ""
-    rows: dict[str, list[dict[str, Any]]] = {}
     varied = varying_places(list(combinations.values()))
-    for row in known.select("cell", *halves).iter_rows(named=True):
-        values = combinations[int(row["cell"])]
-        words = ", ".join(setting(place, values[place]) for place in varied)
-        rows.setdefault(words, []).append(row)
-    return note_of_study(rows)
+
+    def rows_by_words() -> Iterator[tuple[str, list[dict[str, Any]]]]:
+        for cell, rows in _by_cell(known):
+            values = combinations[cell]
+            yield ", ".join(setting(place, values[place]) for place in varied), rows.to_dicts()
+
+    return note_of_study(rows_by_words())
 
 
-def _digests(store: Store, name: str) -> dict[object, list[str]]:
-    """Returns the digests of the trials of each combination."""
-    rows = frame(_place(store), "runs").filter(pl.col("study") == name)
+def _digests(runs: TableOfRuns, study: str) -> dict[object, list[str]]:
+    """Returns the digests of the trials of each combination of a study."""
+    rows = pl.concat(runs.read(("cell", "digest"), study))
     found: dict[object, list[str]] = {}
     for cell, digest in rows.select("cell", "digest").rows():
         found.setdefault(int(cell), []).append(str(digest))
@@ -298,10 +325,6 @@ def _label(labels: Sequence[str]) -> str:
     return ", ".join(dict.fromkeys(labels))
 
 
-def _place(store: Store) -> str:
-    return str(store)
-
-
 def _by_cell(rows: pl.DataFrame) -> Iterator[tuple[int, pl.DataFrame]]:
     for part in rows.partition_by("cell", maintain_order=True):
         yield int(part["cell"][0]), part
@@ -337,30 +360,35 @@ def _cell(
 ) -> dict[str, Any]:
     first = runs.row(0, named=True)
     at = [list(found.positions).index(first[found.place]) for found in axes]
-    trials = [
-        {"trial": trial, "seed": seed, "run": key[:12], "failed": key in failed}
-        | ({"page": pages[key]} if key in pages else {})
-        for trial, seed, key in runs.select("trial", "seed", "run").rows()
-    ]
+    trials = CellRuns(runs.select("trial", "seed", "run"), failed, pages)
     return {"cell": number, "at": at, "values": values, "runs": trials}
 
 
-def _values(known: pl.DataFrame, metrics: Sequence[str]) -> dict[int, dict[str, list[float]]]:
-    """Returns each combination's values of the metrics.
+def _values(
+    summary: TableOfRuns, study: str
+) -> tuple[list[str], dict[int, dict[str, list[float]]]]:
+    """Returns the metrics of a study with values, and each combination's values of them.
 
-    Columns leave polars whole, which is quicker.
+    Some columns are read at a time, since a sweep may have a million runs.
     """
-    rows: dict[int, list[int]] = {}
-    for row, cell in enumerate(known["cell"].to_list()):
-        rows.setdefault(int(cell), []).append(row)
-    found: dict[int, dict[str, list[float]]] = {cell: {} for cell in rows}
-    for metric in metrics:
-        column = known[metric].to_list()
-        for cell, its in rows.items():
-            values = [float(column[row]) for row in its if column[row] is not None]
-            if values:
-                found[cell][metric] = _value(values, metric)
-    return found
+    metrics: list[str] = []
+    found: dict[int, dict[str, list[float]]] = {}
+    for first in range(0, len(summary.columns), COLUMNS):
+        some = ("cell", *summary.columns[first : first + COLUMNS])
+        known = pl.concat(summary.read(some, study))
+        rows: dict[int, list[int]] = {}
+        for row, cell in enumerate(known["cell"].to_list()):
+            rows.setdefault(int(cell), []).append(row)
+        for metric in numbers(valued_columns(known)):
+            if HALF.search(metric):
+                continue
+            metrics.append(metric)
+            column = known[metric].to_list()
+            for cell, its in rows.items():
+                values = [float(column[row]) for row in its if column[row] is not None]
+                if values:
+                    found.setdefault(cell, {})[metric] = _value(values, metric)
+    return metrics, found
 
 
 def _value(values: Sequence[float], metric: str) -> list[float]:

@@ -56,7 +56,9 @@ def render(store: Store, folder: Path, stem: str, record: Mapping[str, Any]) -> 
         record=record,
         command=_command(stem, record),
         version=__version__,
-        data=in_script(json.dumps(found.document() | {"hues": hues}, separators=(",", ":"))),
+        data=in_script(
+            json.dumps(found.document() | {"hues": hues}, separators=(",", ":"), default=list)
+        ),
         plotly=plotly_js(),
         directory=folder,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from narrows.backends import Backend, get_backend
@@ -16,18 +16,18 @@ from narrows.sweeps.checks import with_columns
 
 @dataclass(frozen=True)
 class SweepJob:
-    """A checked study on a back end, and its selected runs."""
+    """A checked study on a back end, and its selected combinations."""
 
     grid: Grid
     backend: Backend
     directory: Place
-    runs: tuple[tuple[Cell, Trial], ...]
+    cells: tuple[Cell, ...]
     filters: tuple[str, ...] = ()
 
     @property
-    def cells(self) -> tuple[Cell, ...]:
-        """The selected combinations."""
-        return tuple({cell.number: cell for cell, _ in self.runs}.values())
+    def runs(self) -> tuple[tuple[Cell, Trial], ...]:
+        """The runs of these combinations: a new tuple, since it takes as much memory as a plan."""
+        return tuple(replace(self.grid, cells=self.cells).runs())
 
     @property
     def name(self) -> str:
@@ -55,12 +55,12 @@ def prepare(
     """
     engine = get_backend(backend)
     study = load_study(spec, overrides)
-    cells = grid(study, engine.engine_of, engine.name, engine.capabilities().ccas)
+    whole = grid(study, engine.engine_of, engine.name, engine.capabilities().ccas)
     wanted = Selection(study, filters, asked)
-    runs = tuple((cell, trial) for cell, trial in cells.runs() if wanted.takes(cell.values))
-    if not runs:
+    cells = tuple(cell for cell in whole.cells if wanted.takes(cell.values))
+    if not cells:
         raise wanted.none()
     with with_lines(spec):
-        cells = with_columns(cells)
+        whole = with_columns(whole)
     directory = location(out) if out is not None else default_directory(study.name)
-    return SweepJob(cells, engine, directory, runs, tuple(filters))
+    return SweepJob(whole, engine, directory, cells, tuple(filters))

@@ -18,6 +18,7 @@ from narrows.store.atomic import writing
 from narrows.store.open import is_url
 from narrows.store.studies import runs_table
 from narrows.sweeps.checks import counts, outcomes, wide
+from narrows.sweeps.polars_memory import load_polars
 from narrows.sweeps.prepare import SweepJob
 from narrows.sweeps.verdicts import record_of, smallest
 
@@ -64,7 +65,7 @@ class SweepOutcome:
         return {
             "study": self.job.name,
             "directory": str(self.job.directory),
-            "combinations": len({cell.number for cell, _ in self.job.runs}),
+            "combinations": len(self.job.cells),
             "runs": self.new + self.stored + len(self.failures),
             "new": self.new,
             "stored": self.stored,
@@ -101,6 +102,7 @@ def execute(
     A failed run is recorded and doesn't stop the others. Every finished run is kept, whatever stops
     the sweep. Raises StoreError if the store can't be written.
     """
+    load_polars()
     store = create_store(job.directory)
     with writing(Path(str(job.directory))):
         _note(job, store, command)
@@ -172,7 +174,7 @@ def _run(
     cluster: str | None,
     watcher: Watcher | None,
 ) -> BatchOutcome:
-    wanted = [Job(cell, trial, job.backend) for cell, trial in runs]
+    wanted = (Job(cell, trial, job.backend) for cell, trial in runs)
     if cluster is None:
         return Pool(wanted, StoreCache(store), jobs).run(watcher)
     from narrows.execute.cluster import ClusterPool

@@ -48,7 +48,7 @@ def write_run_pages(store: Store, folder: Path, stem: str, record: Mapping[str, 
 def _page(store: Store, stem: str, record: Mapping[str, Any], row: Mapping[str, Any]) -> str:
     key, axes = str(row["run"]), list(record["axes"])
     scenario = store.scenario(key)
-    trial = store.stored_run(Trial(int(row["trial"]), scenario, key))
+    trial = store.stored_run(Trial.of(int(row["trial"]), scenario, key))
     classes = dict(trial.tables["flows"].select("name", "class").iter_rows())
     groups = [classes[str(flow["name"])] for flow in scenario["flows"]]
     summary = summarise(scenario, trial.tables, trial.info, groups)

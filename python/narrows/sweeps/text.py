@@ -16,7 +16,7 @@ MOST_FAILURES = 20
 def outcome_lines(outcome: SweepOutcome, table: Iterable[str] = ()) -> Iterator[str]:
     """Yields the outcome of a sweep, its failures, the `table` of its results and their path."""
     total = outcome.new + outcome.stored + len(outcome.failures)
-    cells = len({cell.number for cell, _ in outcome.job.runs})
+    cells = len(outcome.job.cells)
     yield (
         f"{outcome.job.name}: {count_of(total, 'run')} of {count_of(cells, 'combination')}: "
         f"{outcome.new} new, "

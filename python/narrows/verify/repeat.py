@@ -186,7 +186,7 @@ def repeat(kept: Iterable[RepeatableRun], jobs: int | None = None) -> list[Repet
 
 def _job(number: int, kept: RepeatableRun, engines: Mapping[str, Backend]) -> Job:
     """Returns the job that repeats a stored run; its key is its number."""
-    trial = Trial(number, kept.scenario, str(number))
+    trial = Trial.of(number, kept.scenario, str(number))
     whole = Plan(kept.name, (trial,), kept.groups, trial.hash)
     return Job(Cell(number, {}, whole), trial, engines[kept.backend])
 
