@@ -146,6 +146,8 @@ def test_a_page_with_a_quick_and_a_whole_figure_says_which_is_which(tmp_path, ca
     ]  # fmt: skip
     assert "quick: 1 of 2 conditions" in (page.parent / "law-linux-6.12-quick-sim.svg").read_text()
     told = capsys.readouterr().out.splitlines()
+    (left_out,) = (line for line in told if line.startswith("  --quick leaves out "))
+    assert re.fullmatch("  --quick leaves out path.loss [0-9.]+", left_out)
     assert f"  figure: {page.parent / 'law-linux-6.12-quick-sim.png'}" in told
     assert f"page: {page}" in told
 

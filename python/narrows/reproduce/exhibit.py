@@ -190,8 +190,7 @@ class Exhibit:
         """Returns the extent of a quick scope: "quick: 2 of 3 conditions"; or an empty text."""
         if not scope.quick:
             return ""
-        method = self.method()
-        few, whole = (list(method.cases(Scope(scope.profile, quick))) for quick in (True, False))
+        few, whole = self._both(scope)
         if few == whole:
             return ""
         parts = [
@@ -200,6 +199,25 @@ class Exhibit:
             *(["fewer trials"] * _differs("trials", few, whole)),
         ]
         return f"quick: {', '.join(parts) or 'other conditions'}"
+
+    def left_out(self, scope: Scope) -> str:
+        """Returns the values that no condition of a quick scope has: "buffer_bdp 0.25, 0.75"."""
+        if not scope.quick:
+            return ""
+        few, whole = ([case.key for case in cases] for cases in self._both(scope))
+        told = []
+        for name in dict.fromkeys(name for key in whole for name in key):
+            kept = {key.get(name) for key in few}
+            values = dict.fromkeys(key[name] for key in whole if name in key)
+            lacking = [f"{value}" for value in values if value not in kept]
+            told += [f"{name} {', '.join(lacking)}"] if lacking else []
+        return "; ".join(told)
+
+    def _both(self, scope: Scope) -> tuple[list[Case], list[Case]]:
+        """Returns the conditions of the quick form and of the whole figure."""
+        method = self.method()
+        few, whole = (list(method.cases(Scope(scope.profile, quick))) for quick in (True, False))
+        return few, whole
 
 
 def _differs(key: str, few: Sequence[Case], whole: Sequence[Case]) -> bool:

@@ -48,6 +48,8 @@ def _figure_lines(item: ReproducedFigure, *, verbose: bool) -> Iterator[str]:
     yield from _wrap(f"{item.exhibit.identifier}: {item.exhibit.source}")
     way = (item.scope.profile, item.exhibit.in_words(item.scope), item.variation)
     yield from _wrap(f"{item.exhibit.title} ({', '.join(filter(None, way))})")
+    if left_out := item.exhibit.left_out(item.scope):
+        yield from _wrap(f"--quick leaves out {left_out}", 2)
     if not item.exhibit.claims and not item.exhibit.code:
         yield from _value_lines(item)
     before = {one.claim: one for one in item.unchanged.findings} if item.unchanged else {}
