@@ -145,7 +145,10 @@ impl TrafficConfig {
         for (i, flow) in self.scenario.flows.iter().enumerate() {
             let wrong = |key, remedy| Err(format!("scenario.flows[{i}].{key}: {remedy}"));
             if flow.ecn == EcnMode::L4s {
-                return wrong("ecn", "found \"l4s\"; \"off\", \"classic\", \"accurate\" or \"dctcp\" is right");
+                return wrong(
+                    "ecn",
+                    "found \"l4s\"; \"off\", \"classic\", \"accurate\" or \"dctcp\" is right",
+                );
             }
             if flow.reverse && self.sender.is_none() && self.part.is_none() {
                 return wrong("reverse", "found true without the sending host's address");

@@ -97,14 +97,21 @@ impl Connection {
     /// Sets the timer if the next burst must wait for pacing; returns whether it must.
     pub(super) fn waits_for_pacing(&mut self, now: Time) -> bool {
         let wait = self.pacer.wait_until(now);
-        if let Some(mut wait) = wait {
-            if let Some(queue) = self.output.host_queue_mut() {
-                queue.pace(wait);
-                wait = queue.next_on_time();
-            }
+        if let Some(wait) = wait {
             self.timers.pace(wait);
+            if self.output.host_queue().is_some() {
+                self.pace_beside_card(wait);
+            }
         }
         wait.is_some()
+    }
+
+    /// TCP paces although packets wait for the card: one timer serves both.
+    #[inline(never)] // most hosts have no such card
+    fn pace_beside_card(&mut self, wait: Time) {
+        let Some(queue) = self.output.host_queue_mut() else { return };
+        queue.pace(wait);
+        self.timers.pace(queue.next_on_time());
     }
 
     #[inline]
@@ -222,6 +229,13 @@ impl Connection {
     /// Sets the timer for what leaves the host's queue next.
     #[inline]
     pub(super) fn await_departure(&mut self) {
+        if self.output.host_queue().is_some() {
+            self.await_queue();
+        }
+    }
+
+    #[inline(never)] // most hosts have no such queue
+    fn await_queue(&mut self) {
         let Some(queue) = self.output.host_queue() else { return };
         let burst =
             queue.next_burst().map_or(Time::MAX, |departure| self.pacer.fires_at(departure));
