@@ -60,7 +60,8 @@ def _idle() -> dict[str, dict[str, Any]]:
 def late_flow(document: Document) -> Document:
     """Adds a flow that starts when everything is over."""
     end_ns = round(float(document["run"]["duration"].removesuffix("ms")) * 1e6)
-    own = {"cca": "reno", "receive_window": "64kb"}  # the hosts' may be too small for a packet
+    # The hosts' window may be too small for a packet, and their kernel may lack the others' ECN.
+    own = {"cca": "reno", "receive_window": "64kb", "ecn": "off"}
     late = {"name": "late", "start": f"{end_ns - 1}ns", **own}
     return {**document, "flows": [*document["flows"], late]}
 

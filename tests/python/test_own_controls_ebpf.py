@@ -166,7 +166,7 @@ def test_a_control_is_unregistered_if_narrows_is_killed(tmp_path: Path) -> None:
         "import sys; from pathlib import Path; from narrows.backends.kernel import programs\n"
         "text = Path(sys.argv[1]).read_text()\n"
         "controls = {'aimd.bpf.c': {'file': 'aimd.bpf.c', 'text': text}}\n"
-        "with programs.registered({'controls': controls}, Path(sys.argv[2])): input()\n"
+        "with programs.register({'controls': controls}, Path(sys.argv[2])): input()\n"
     )
     command = [sys.executable, "-c", program, str(EXAMPLE / "aimd.bpf.c"), str(tmp_path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
