@@ -36,8 +36,27 @@ def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 
 
-def lines(text: str = GOOD, overrides: tuple[str, ...] = ()) -> list[str]:
-    return network_script(scenario_of(text, overrides)).splitlines()
+def lines(
+    text: str = GOOD, overrides: tuple[str, ...] = (), release: str = "6.12.117"
+) -> list[str]:
+    return network_script(scenario_of(text, overrides), release).splitlines()
+
+
+@pytest.mark.parametrize(
+    ("buffers", "release", "largest"),
+    [
+        ("stock", "6.12.117", 6 << 20),
+        ("stock", "6.15.1", 6 << 20),
+        ("stock", "6.16.0-rc1", 32 << 20),
+        ("stock", "7.3.4", 32 << 20),
+        ("raised", "7.3.4", 64 << 20),
+    ],
+)
+def test_guests_have_the_receive_buffers_of_their_kernel(
+    buffers: str, release: str, largest: int
+) -> None:
+    made = lines(overrides=(f'host.socket_buffers="{buffers}"',), release=release)
+    assert f"echo 4096 131072 {largest} > /proc/sys/net/ipv4/tcp_rmem" in made
 
 
 def test_without_a_kernel_the_remedy_is_reported() -> None:

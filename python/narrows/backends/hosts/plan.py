@@ -21,8 +21,8 @@ from narrows.backends.linux.iperf3 import (
 )
 from narrows.backends.linux.qdiscs import ETHERNET
 from narrows.backends.linux.traffic import (
-    BUFFERS,
     FIRST_PORT,
+    buffer_sysctls,
     fine_interval,
     host_sysctls,
     scenario_for_programs,
@@ -195,11 +195,9 @@ def _sysctls(plan: HostPlan, scenario: Scenario, flows: Sequence[Flow]) -> dict[
     if len(ecn) > 1:
         found = f"different settings of ecn on the host {plan.entry.ssh}"
         raise SpecError.at("flows.ecn", found, "the same, or as many hosts as flows,")
-    rmem, wmem = BUFFERS[scenario["host"]["socket_buffers"]]
     return {
         **host_sysctls(scenario["host"]),
-        "net/ipv4/tcp_rmem": rmem,
-        "net/ipv4/tcp_wmem": wmem,
+        **buffer_sysctls(scenario["host"], scenario["host"]["profile"]),
         "net/ipv4/tcp_ecn": "1" if ecn == {"classic"} else "2",
         "net/ipv4/tcp_orphan_retries": "2",
         "net/ipv4/tcp_fin_timeout": "2",

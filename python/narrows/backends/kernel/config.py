@@ -14,8 +14,8 @@ from narrows.backends.linux.groups import Group, groups, part
 from narrows.backends.linux.iperf3 import client_configs, data_ports
 from narrows.backends.linux.programs import host_settings
 from narrows.backends.linux.traffic import (
-    BUFFERS,
     FIRST_PORT,
+    buffer_sysctls,
     fine_interval,
     host_sysctls,
     scenario_for_programs,
@@ -131,11 +131,9 @@ def _pcap(scenario: Scenario, captures: CaptureRequest | None) -> dict[str, Any]
 
 
 def _sysctls(host: Host) -> dict[str, str]:
-    rmem, wmem = BUFFERS[host["socket_buffers"]]
     return {
         **host_sysctls(host),
-        "net/ipv4/tcp_rmem": rmem,
-        "net/ipv4/tcp_wmem": wmem,
+        **buffer_sysctls(host, platform.release()),
         # Sockets without a process would keep their namespace alive for minutes.
         "net/ipv4/tcp_orphan_retries": "2",
         "net/ipv4/tcp_fin_timeout": "2",

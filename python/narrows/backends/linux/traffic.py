@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,12 +13,8 @@ FIRST_PORT = 5000
 """The port of the first flow; flow i goes to this port plus i."""
 FINE_NS = 10_000_000
 """The interval of the samples for the distributions of queue and RTT, with few flows."""
-BUFFERS = {
-    "stock": ("4096 131072 6291456", "4096 16384 4194304"),
-    "raised": ("4096 131072 67108864", "4096 16384 67108864"),
-    "unlimited": ("4096 131072 1073741824", "4096 16384 1073741824"),
-}
-"""tcp_rmem and tcp_wmem for each value of `host.socket_buffers`."""
+_LARGEST_BUFFER = {"raised": 64 << 20, "unlimited": 1 << 30}
+"""The largest receive and send buffer, in bytes, for values of `host.socket_buffers`."""
 
 
 def scenario_for_programs(
@@ -34,6 +31,22 @@ def scenario_for_programs(
         for flow in scenario["flows"]
     ]
     return {**rest, "flows": flows}
+
+
+def buffer_sysctls(host: Host, release: str) -> dict[str, str]:
+    """Returns the sizes of socket buffers of a kernel such as "7.3.4" (or "linux-7.3").
+
+    Stock sizes are set, too, since a machine with little memory has smaller ones (`tcp_init`). The
+    largest receive buffer is 32 MiB since 6.16 (commit 572be9bf9d0d).
+    """
+    major, minor, *_ = map(int, re.findall(r"\d+", release))
+    stock = (32 if (major, minor) >= (6, 16) else 6) << 20, 4 << 20
+    largest = _LARGEST_BUFFER.get(host["socket_buffers"])
+    receive, send = stock if largest is None else (largest, largest)
+    return {
+        "net/ipv4/tcp_rmem": f"4096 131072 {receive}",
+        "net/ipv4/tcp_wmem": f"4096 16384 {send}",
+    }
 
 
 def host_sysctls(host: Host) -> dict[str, str]:

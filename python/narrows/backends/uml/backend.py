@@ -55,7 +55,7 @@ from narrows.spec.registry import queues
 from narrows.spec.scenario import Scenario
 from narrows.store import RunInfo, RunRecord, Tables, digest
 
-_REVISION = 2
+_REVISION = 3
 """Increased when the path or the tables change, so that older results aren't reused."""
 _FEW_FLOWS = 8
 DATE = "2030-01-01"
@@ -166,7 +166,7 @@ class Uml:
         names = {cca: module.name for cca, module in own.items()}
         config = json.dumps(tool_config(scenario, _interval(scenario), pcap, names))
         _write(directory / CONFIG, config)
-        _write(directory / NETWORK, network_script(scenario))
+        _write(directory / NETWORK, network_script(scenario, self.kernel.release))
         _write(
             directory / SCRIPT,
             init_script(str(self._tools.traffic), [each.file for each in own.values()]),

@@ -105,7 +105,7 @@ def _prepare(
     names = {cca: module.name for cca, module in guest.modules.items()}
     files = [module.file for module in guest.modules.values()]
     texts = {
-        NETWORK: hosts.network_script(own, guest.group, number),
+        NETWORK: hosts.network_script(own, guest.group, number, guest.kernel.release),
         CONFIG: json.dumps(hosts.tool_config(own, guest.group, number, interval_ns, names)),
         hosts.GATE: json.dumps(hosts.gate_config(own, window_ns(scenario))),
         SCRIPT: hosts.init_script(str(tools.traffic), str(tools.router), files),

@@ -15,14 +15,13 @@ from narrows.backends.linux.groups import Group
 from narrows.backends.linux.programs import host_settings
 from narrows.backends.linux.qdiscs import ETHERNET
 from narrows.backends.linux.traffic import (
-    BUFFERS,
     FIRST_PORT,
     ecn_sysctls,
     host_sysctls,
     scenario_for_programs,
 )
 from narrows.backends.uml.machine import GUEST_DIRECTORY, LOG, STATUS, ZERO_NS
-from narrows.backends.uml.network import CONFIG, GUEST, NETWORK, load_script
+from narrows.backends.uml.network import CONFIG, NETWORK, guest_script, load_script
 from narrows.spec.scenario import Scenario
 
 GATE = "gate.json"
@@ -75,13 +74,10 @@ def addresses(number: int) -> tuple[str, str]:
     return f"10.77.{number}.1", f"10.77.{number}.2"
 
 
-def network_script(part: Scenario, group: Group, number: int) -> str:
+def network_script(part: Scenario, group: Group, number: int, release: str) -> str:
     """Returns the shell commands that make both hosts, to be run with `sh -e`."""
-    rmem, wmem = BUFFERS[part["host"]["socket_buffers"]]
     sender, receiver = addresses(number)
-    return (GUEST + _NETWORK).format(
-        rmem=rmem,
-        wmem=wmem,
+    return guest_script(part["host"], release) + _NETWORK.format(
         macs=_MACS,
         release=_RELEASE,
         sender=sender,

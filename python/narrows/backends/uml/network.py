@@ -13,15 +13,15 @@ from typing import Any
 
 from narrows.backends.linux.qdiscs import bottleneck, bottleneck_class, device_rate, with_headers
 from narrows.backends.linux.traffic import (
-    BUFFERS,
     FIRST_PORT,
+    buffer_sysctls,
     ecn_sysctls,
     host_sysctls,
     scenario_for_programs,
 )
 from narrows.backends.uml.machine import GUEST_DIRECTORY, LOG, STATUS, ZERO_NS
 from narrows.errors import SpecError
-from narrows.spec.scenario import Path, Scenario
+from narrows.spec.scenario import Host, Path, Scenario
 
 NETWORK, CONFIG = "network", "config.json"
 """Files in the guest's directory: `network_script`, `tool_config`."""
@@ -33,15 +33,12 @@ _NETEM_PACKETS = 10_000_000
 _SMALL = 256
 """Random loss spares IP packets shorter than this, which carry no data."""
 
-GUEST = """\
+_GUEST = """\
 mount -t proc proc /proc
 mount -t sysfs sys /sys
 mount -t tmpfs run /run
-echo {rmem} > /proc/sys/net/ipv4/tcp_rmem
-echo {wmem} > /proc/sys/net/ipv4/tcp_wmem
 echo 196608 262144 393216 > /proc/sys/net/ipv4/tcp_mem
 """
-"""The first commands of every guest: its file systems, and the limits of its sockets' buffers."""
 
 _HOSTS = """\
 echo 1 > /proc/sys/net/ipv4/ip_forward
@@ -87,19 +84,24 @@ EOF
 """  # noqa: E501 (a line each for ip)
 
 
-def network_script(scenario: Scenario) -> str:
+def guest_script(host: Host, release: str) -> str:
+    """Returns the first commands of every guest: its file systems, and its sockets' buffers."""
+    sizes = buffer_sysctls(host, release).items()
+    return _GUEST + "".join(f"echo {size} > /proc/sys/{name}\n" for name, size in sizes)
+
+
+def network_script(scenario: Scenario, release: str) -> str:
     """Returns the shell commands that build the path in a guest, to be run with `sh -e`.
 
     Raises SpecError if the guest can't build such a path.
     """
-    rmem, wmem = BUFFERS[scenario["host"]["socket_buffers"]]
     fair = f"qdisc add dev s0 root fq flow_limit {_NETEM_PACKETS} limit {_NETEM_PACKETS}"
     commands = [
         *_batch("snd", [fair] if scenario["host"]["fq"] else []),
         *_batch("rtr", bottleneck(scenario["path"], "r1")),
         *_batch("dly", [*_cable(scenario, "d1", data=True), *_cable(scenario, "d0", data=False)]),
     ]
-    return (GUEST + _HOSTS).format(rmem=rmem, wmem=wmem) + "\n".join(commands) + "\n"
+    return guest_script(scenario["host"], release) + _HOSTS + "\n".join(commands) + "\n"
 
 
 def load_script(modules: Sequence[HostPath]) -> str:
