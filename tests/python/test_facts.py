@@ -22,6 +22,7 @@ from narrows.spec import registry
 from narrows.spec.datagrams import MEDIA_CONTROLS
 
 ROOT = Path(__file__).parents[2]
+AGREEMENT_7_3 = ROOT / "experiments" / "agreement-7-3"
 CRATES = {manifest.parent.name for manifest in (ROOT / "crates").glob("*/Cargo.toml")}
 
 
@@ -203,15 +204,36 @@ def test_the_page_on_trust_names_every_profile_and_counts_foreign_measurements()
 
 
 def test_the_page_on_7_3_has_what_differs_between_the_kernels() -> None:
-    text = (ROOT / "docs" / "explanation" / "linux-7-3.md").read_text(encoding="utf-8")
-    cells = pl.read_csv(ROOT / "experiments" / "agreement-7-3" / "versions.csv")
-    counts = [(cells["verdict"] == word).sum() for word in ("agree", "differ", "undecided")]
-    shown = re.search(rf"Of {cells.height} quantities (\d+) agree, (\d+) differ and (\d+)", text)
-    assert shown is not None
-    assert [int(count) for count in shown.groups()] == counts
-    differ = cells.filter(verdict="differ").select("mean", "reference_mean").rows()
-    rows = re.findall(r"\| ([\d.]+) \| ([\d.]+) \|$", text, re.MULTILINE)
-    assert [(float(old), float(new)) for old, new in rows] == differ
+    raised, stock = _page_on_7_3().split("## Stock buffers")
+    for text, table, words in (
+        (raised, "versions", r"Of {} quantities (\d+) agree, (\d+) differ and (\d+)"),
+        (stock, "stock-versions", r"(\d+) of {} quantities agree [\w ]+, (\d+) differ and (\d+)"),
+        (stock, "stock", r"(\d+) of the {} quantities agree [\w ]+, (none) differs, (\d+)"),
+    ):
+        cells = pl.read_csv(AGREEMENT_7_3 / f"{table}.csv")
+        counts = [(cells["verdict"] == word).sum() for word in ("agree", "differ", "undecided")]
+        shown = re.search(words.format(cells.height), " ".join(text.split()))
+        assert shown is not None, table
+        assert [0 if count == "none" else int(count) for count in shown.groups()] == counts, table
+    differ = pl.read_csv(AGREEMENT_7_3 / "versions.csv").filter(verdict="differ")
+    rows = re.findall(r"\| ([\d.]+) \| ([\d.]+) \|$", raised, re.MULTILINE)
+    assert [(float(old), float(new)) for old, new in rows] == differ.select(
+        "mean", "reference_mean"
+    ).rows()
+
+
+def test_the_page_on_7_3_has_the_times_with_a_buffer_that_grows_too_slowly() -> None:
+    rows = re.findall(
+        r"\| ([\d.]+) \| ([\d.]+) \| \+ (\d+) % \| [\d.]+ \|$", _page_on_7_3(), re.MULTILINE
+    )
+    times = pl.read_csv(AGREEMENT_7_3 / "growth.csv").filter(quantity="completion_time")
+    for shown, (slow, now) in zip(rows, times.select("mean", "reference_mean").rows(), strict=True):
+        assert [float(one) for one in shown[:2]] == pytest.approx([now, slow], abs=0.006)
+        assert int(shown[2]) == round(100 * (slow / now - 1))
+
+
+def _page_on_7_3() -> str:
+    return (ROOT / "docs" / "explanation" / "linux-7-3.md").read_text(encoding="utf-8")
 
 
 def test_pages_count_the_situations_of_the_suites() -> None:
