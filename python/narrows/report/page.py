@@ -156,11 +156,18 @@ class _Page(jinja2.Template):
     """
 
     def render(self, *args: Any, **values: Any) -> str:  # noqa: ANN401 (as the base class has it)
-        """Renders the page with `nonce`."""
+        """Renders the page with `nonce`.
+
+        The mark for it is never split between two parts, which are joined once, since a page may
+        have megabytes of data.
+        """
         mark = secrets.token_hex(16)
-        text = super().render(*args, nonce=mark, **values)
-        nonce = blake2b(text.replace(mark, "").encode(), digest_size=16).hexdigest()
-        return text.replace(mark, nonce)
+        parts = list(self.generate(*args, nonce=mark, **values))
+        digest = blake2b(digest_size=16)
+        for part in parts:
+            digest.update(part.replace(mark, "").encode())
+        nonce = digest.hexdigest()
+        return "".join(part.replace(mark, nonce) for part in parts)
 
 
 class _TemplateCache(jinja2.FileSystemBytecodeCache):
