@@ -6,13 +6,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Literal
 
-from narrows.backends.protocol import (
-    Backend,
-    Capabilities,
-    CaptureRequest,
-    CapturingBackend,
-    Progress,
-)
+from narrows.backends.protocol import Backend, CaptureRequest, CapturingBackend, Progress
 from narrows.errors import InputError
 from narrows.spec.suggest import one_of
 
@@ -57,7 +51,6 @@ __all__ = [
     "BACKENDS",
     "NAMES",
     "Backend",
-    "Capabilities",
     "CaptureRequest",
     "CapturingBackend",
     "Progress",

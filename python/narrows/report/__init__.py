@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from narrows.report.page import Check
-from narrows.report.write import FINDINGS, PAGE, ReportFiles, Verdicts, write_report
+from narrows.report.write import FINDINGS, Verdicts, write_report
 
-__all__ = ["FINDINGS", "PAGE", "Check", "ReportFiles", "Verdicts", "write_report"]
+__all__ = ["FINDINGS", "Check", "Verdicts", "write_report"]

@@ -12,7 +12,7 @@ from narrows.figures.interactive.plot import Plot
 from narrows.figures.interactive.thin import COLUMNS, thin
 from narrows.figures.model import Figure
 
-__all__ = ["COLUMNS", "Plot", "plots", "thin"]
+__all__ = ["plots", "thin"]
 
 
 def plots(figure: Figure, columns: int = COLUMNS) -> list[Plot]:
