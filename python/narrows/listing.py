@@ -10,6 +10,7 @@ from typing import Any
 
 from narrows.backends import NAMES, get_backend
 from narrows.errors import InputError
+from narrows.late import _native
 from narrows.spec import registry
 from narrows.spec.datagrams import MEDIA_CONTROLS
 from narrows.spec.suggest import nearest, one_of, quote
@@ -214,8 +215,6 @@ def _parameters(entry: Mapping[str, Any]) -> Iterator[Row]:
 
 def _fields() -> Iterator[Row]:
     """Yields the keys of a specification, each with the tables above it."""
-    from narrows import _native
-
     yield from _keys("", json.loads(_native.schema()))
 
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from narrows._native import MAX_NAME
 from narrows.analyze.path import estimate, queue_distribution, queue_samples
@@ -16,6 +16,7 @@ from narrows.analyze.reading import Captures, Watcher, read_files, without_data
 from narrows.analyze.scenario import BACKEND, plan_of_capture, specification
 from narrows.analyze.sockets import join_logs
 from narrows.errors import InputError
+from narrows.late import pl
 from narrows.metrics import summarise
 from narrows.plan import Plan
 from narrows.report import FINDINGS, Verdicts, write_report
@@ -23,9 +24,6 @@ from narrows.spec.measured import capacity_known
 from narrows.spec.reading import CheckedSpecification
 from narrows.store import Result, RunInfo, RunRecord, default_directory, digest, new_result
 from narrows.version import __version__
-
-if TYPE_CHECKING:
-    import polars as pl
 
 _LEAD = (
     "This is a measurement. The path's rate, delay, buffer and queue are estimates: the highest "
@@ -117,8 +115,6 @@ def _join(
 
 
 def _append_queue(tables: Mapping[str, pl.DataFrame], queue: pl.DataFrame) -> pl.DataFrame:
-    import polars as pl
-
     return pl.concat([tables["distributions"], queue])
 
 

@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from narrows.errors import InputError
+from narrows.late import pl
 from narrows.spec.suggest import one_of
 from narrows.store import Place, Result, is_store, location, open_store, states
 from narrows.store import open_result as open_directory
 from narrows.words import count_of
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from narrows.api.drawing import Drawing
     from narrows.api.page import Interactive
     from narrows.figures.model import Figure

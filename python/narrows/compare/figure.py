@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-import polars as pl
 
 from narrows.figures import frames
 from narrows.figures.frames import TIME, FlowClass
 from narrows.figures.looks import DASHES, HUES, Look
 from narrows.figures.model import Figure, Floats, Line, LineKind, Panel, Stack
 from narrows.figures.runs.timeline import window_of
+from narrows.late import pl
 from narrows.metrics import windows
 from narrows.spec.scenario import Scenario
 from narrows.store import Tables

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-import polars as pl
-
+from narrows.late import pl
 from narrows.metrics import growth, summarise
 from narrows.spec.scenario import Scenario
 from narrows.store import RunInfo

@@ -12,19 +12,17 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from narrows.diff.side import Side, pair
 from narrows.errors import InputError
+from narrows.late import pl
 from narrows.metrics import equivalence, intervals
 from narrows.metrics.catalogue import APPLICATION, CLASS, COMPLETION, RUN, find, in_percent
 from narrows.metrics.equivalence import Difference
 from narrows.metrics.headings import words
 from narrows.metrics.leading import of_applications
 from narrows.words import begin_upper, label_in_percent
-
-if TYPE_CHECKING:
-    import polars as pl
 
 CONDITIONS = ("rate_mbps", "rtt_ms", "buffer_bdp", "flows")
 """Columns that describe the conditions, not the results."""

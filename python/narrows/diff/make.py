@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from narrows.diff.judge import DiffRow, Effect, documents, headline, judge
 from narrows.diff.side import RUN, Side, changes, read, title
 from narrows.errors import InputError
+from narrows.late import pl
 from narrows.store import RESULTS, Place, slug
 from narrows.store.atomic import write_text, writing
 
@@ -134,8 +135,6 @@ def _of_runs(made: Diff) -> list[Figure]:
 
 
 def _of_sweeps(made: Diff) -> Iterator[Figure]:
-    import polars as pl
-
     from narrows.figures.sweeps.lines import lines
     from narrows.figures.sweeps.view import View
     from narrows.metrics.headings import heading_of

@@ -5,17 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from narrows.backends import BACKENDS
 from narrows.errors import InputError
 from narrows.figures.names import setting, title_of, value_words
+from narrows.late import pl
 from narrows.spec import registry
 from narrows.spec.values import same_value, values_in
 from narrows.store import Place, Result, is_store, location, open_result, open_store
-
-if TYPE_CHECKING:
-    import polars as pl
 
 RUN, SWEEP = "run", "sweep"
 OBSERVED = tuple(entry.name for entry in BACKENDS.values() if entry.observed)

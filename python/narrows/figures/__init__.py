@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-if TYPE_CHECKING:
-    import polars as pl
+from narrows.late import pl
 
+if TYPE_CHECKING:
     from narrows.columns import Tables
     from narrows.figures.frames import Groups
     from narrows.figures.model import Figure

@@ -13,9 +13,9 @@ import numpy as np
 
 from narrows import _native
 from narrows.columns import Columns, Table, columns
+from narrows.late import pl
 
 if TYPE_CHECKING:
-    import polars as pl
     from numpy.typing import NDArray
 
 
@@ -25,8 +25,6 @@ def distribution(table: pl.DataFrame, kind: str, ident: int) -> pl.DataFrame:
     `table` is the `distributions` table; `kind` is "rtt_ms" or "one_way_ms" with a flow's id, or
     "queue_bytes" with a link's.
     """
-    import polars as pl
-
     rows = table.filter((pl.col("kind") == kind) & (pl.col("id") == ident))
     return rows.select("value", "weight").sort("value")
 

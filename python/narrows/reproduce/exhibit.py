@@ -16,14 +16,13 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
 
+from narrows.late import pl
 from narrows.reproduce import study_code
 from narrows.reproduce.library import Table
 from narrows.reproduce.study_files import studies
 from narrows.words import count_of
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from narrows.figures.model import Figure
     from narrows.report import Check
     from narrows.store import StoredTrial

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from narrows.backends import Backend, get_backend
 from narrows.errors import InputError, NarrowsError, SpecError
 from narrows.execute import BatchOutcome, Job, Watcher, run_all
+from narrows.late import pl
 from narrows.plan import Cell, Plan, content_hash, plan
 from narrows.reproduce.exhibit import Case, Data, Exhibit, Key, Scope
 from narrows.reproduce.library import library
@@ -28,8 +29,6 @@ from narrows.store import Store, open_store, read_frames, write_frames
 from narrows.store.slug import slug
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from narrows.store import StoredTrial
 
 
@@ -200,8 +199,6 @@ def _key(item: Work) -> str:
 
 
 def _measure(item: Work, store: Store) -> dict[str, pl.DataFrame]:
-    import polars as pl
-
     measure = item.exhibit.method().measure
     parts: dict[str, list[pl.DataFrame]] = {}
     for condition in item.cells:

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from narrows.compare.vary import vary
+from narrows.late import pl
 from narrows.plan import trial_of
 from narrows.reproduce.exhibit import Data, Finding, Key
 from narrows.reproduce.gather import FigureCondition, Work
 from narrows.reproduce.judging import SAME
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from narrows.plan import Trial
     from narrows.reproduce.exhibit import Frames
 

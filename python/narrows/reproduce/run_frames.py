@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
 from narrows.figures import frames
+from narrows.late import pl
 from narrows.metrics import windows
 
 if TYPE_CHECKING:

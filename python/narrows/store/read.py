@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from narrows.errors import StoreError
 from narrows.files import read_contained
+from narrows.late import pl
 from narrows.spec.scenario import Scenario
 from narrows.store import shapes
 from narrows.store.intact import FILES, check_captures, check_intact
@@ -19,8 +20,6 @@ from narrows.store.records import CaptureOptions, RunInfo
 from narrows.store.shapes import check_shape
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from narrows.columns import Columns
 
 MANIFEST = "manifest.json"

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from narrows.late import pl
 from narrows.spec.scenario import Scenario
 from narrows.store.read import StoredTrial
 from narrows.store.run_parts import RunParts
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from narrows.columns import Columns
 
 

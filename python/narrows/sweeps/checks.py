@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from narrows.late import pl
 from narrows.plan import Cell, Grid
 from narrows.store import Store
 from narrows.sweeps.polars_memory import load_polars
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from narrows.metrics.checks import Combination, CombinationOutcome
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from narrows.errors import InputError
+from narrows.late import pl
 from narrows.spec.suggest import one_of
 from narrows.store import Place, Store, is_store, location, open_result, open_store
 from narrows.store.atomic import writing
@@ -25,8 +26,6 @@ from narrows.store.parquet import parquet_bytes
 from narrows.store.parts import DERIVED, INFO, RUNS
 
 if TYPE_CHECKING:
-    import polars as pl
-
     Kinds = dict[str, pl.DataType]
 
 FORMATS = ("csv", "parquet", "json")
@@ -70,8 +69,6 @@ def frame(path: Place, table: str) -> pl.DataFrame:
 
     Raises InputError as `export` does.
     """
-    import polars as pl
-
     return pl.concat(_chunks(path, table))
 
 
@@ -158,8 +155,6 @@ def _classes(store: Store, studies: Iterable[pl.DataFrame]) -> list[str]:
 
 def _series(store: Store, table: str) -> Iterator[_Part]:
     """Yields the parts of any other table, run by run."""
-    import polars as pl
-
     present, tables = store.keys(), {RUNS}
     count = 0
     for stem in store.studies():
@@ -204,8 +199,6 @@ def _transfers(store: Store, key: str) -> pl.DataFrame | None:
 
 def _single(path: Place, table: str) -> Iterator[_Part]:
     """Yields the trials of a result of `narrows run`."""
-    import polars as pl
-
     from narrows.metrics.completions import transfers
     from narrows.metrics.tables import summary_tables
 
@@ -239,8 +232,6 @@ def _refuse(table: str, known: set[str]) -> None:
 
 
 def _info(values: Mapping[str, Any]) -> pl.DataFrame:
-    import polars as pl
-
     kinds = {"packets": pl.Int64(), "invalid": pl.String()}
     kinds |= {name: pl.Float64() for name in ("end_s", "cpu_s", "wall_s")}
     row = {name: values[name] for name in INFO if name in values}
@@ -249,8 +240,6 @@ def _info(values: Mapping[str, Any]) -> pl.DataFrame:
 
 def _union(schemas: Iterable[Mapping[str, pl.DataType]]) -> Kinds:
     """Returns all columns; a column with different types becomes text."""
-    import polars as pl
-
     known: Kinds = {}
     for schema in schemas:
         for name, kind in schema.items():
@@ -261,8 +250,6 @@ def _union(schemas: Iterable[Mapping[str, pl.DataType]]) -> Kinds:
 
 def _fitting(parts: list[_Part]) -> Iterator[pl.DataFrame]:
     """Combines parts with different columns into one table, some at a time."""
-    import polars as pl
-
     first = _union(part.first.schema for part in parts)
     kinds = {**first, **_union(part.schema for part in parts)}
     waiting = iter(parts)
@@ -275,8 +262,6 @@ def _fitting(parts: list[_Part]) -> Iterator[pl.DataFrame]:
 
 def _fit(frame: pl.DataFrame, columns: Mapping[str, pl.DataType]) -> pl.DataFrame:
     """Returns the frame with exactly these columns."""
-    import polars as pl
-
     return frame.select(
         (pl.col(name) if name in frame.columns else pl.lit(None)).cast(kind).alias(name)
         for name, kind in columns.items()
@@ -304,8 +289,6 @@ def _write_json(chunks: Iterator[pl.DataFrame], stream: BinaryIO) -> int:
 
 
 def _write_parquet(chunks: Iterator[pl.DataFrame], stream: BinaryIO) -> int:
-    import polars as pl
-
     whole = pl.concat(chunks)
     stream.write(parquet_bytes(whole))
     return whole.height

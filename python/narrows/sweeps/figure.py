@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from narrows.errors import InputError
+from narrows.late import pl
 from narrows.spec.suggest import one_of, quote
 from narrows.spec.values import exact_value, spell
 from narrows.store import Place, is_store, location, open_result, open_store
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from narrows.figures.model import Figure, Scale
 
 
@@ -26,8 +25,6 @@ def default_name(place: Place) -> str:
     That is the distribution of completion times, the metric of another application, shares, or else
     utilization.
     """
-    import polars as pl
-
     from narrows.figures.sweeps.view import valued_columns
     from narrows.metrics.leading import of_applications
     from narrows.sweeps.export import frame
@@ -115,8 +112,6 @@ def _scale(written: str | None) -> Scale | None:
 
 def _path(place: Place, study: str, axes: Sequence[str]) -> str:
     """Returns the path in words, as far as it is the same in all runs of a study."""
-    import polars as pl
-
     from narrows.figures.frames import path_in_words
     from narrows.sweeps.export import frame
 
@@ -164,8 +159,6 @@ def _table(
     place: Place, table: str, where: Sequence[str]
 ) -> tuple[pl.DataFrame, tuple[str, ...], str, int]:
     """Returns a table of the study swept last, its axes, its name and its number of runs."""
-    import polars as pl
-
     from narrows.figures.sweeps.view import runs_in
     from narrows.sweeps.export import frame
 
@@ -187,8 +180,6 @@ def _table(
 
 
 def _condition(rows: pl.DataFrame, text: str, axes: Sequence[str]) -> pl.Expr:
-    import polars as pl
-
     written, equals, values = text.partition("=")
     name = _place(written.strip()) or written
     if not equals:

@@ -12,8 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
+from narrows.late import pl
 from narrows.metrics import summarise
 from narrows.metrics.settling import note_of_run
 from narrows.plan import Trial

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from narrows.backends.linux.tables import (
     completion_rows,
     packets,
@@ -16,6 +14,7 @@ from narrows.backends.linux.tables import (
     read_csv,
     read_flows,
 )
+from narrows.late import pl
 from narrows.spec.classes import OWN_HOST
 from narrows.spec.scenario import Host, Scenario
 

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import polars as pl
-
 from narrows.backends.linux.internals import cca_states
 from narrows.backends.linux.traffic import FIRST_PORT
 from narrows.columns import compute_table
+from narrows.late import pl
 from narrows.spec.registry import paces
 from narrows.spec.scenario import Scenario
 

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
+from narrows.late import pl
 from narrows.spec.scenario import Scenario
 
 MOST_WAITING = 0.01

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
 from narrows.errors import InputError
+from narrows.late import pl
 from narrows.report import Check
 from narrows.reproduce import run_frames
 from narrows.reproduce.changes import put
