@@ -7,7 +7,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from narrows.execute import RunProgress
+from narrows.execute.cost import slowest
 from narrows.execute.watcher import clock, progress_line
+from narrows.spec.python_control import imported_by
+from narrows.store import Result
 from narrows.words import align, count_of
 
 if TYPE_CHECKING:
@@ -15,10 +19,8 @@ if TYPE_CHECKING:
     from rich.progress import Progress
     from rich.table import Table
 
-    from narrows.execute import RunProgress
     from narrows.metrics.metric import Entry
     from narrows.runner import Experiment
-    from narrows.store import Result
 
 LONG_S = 60.0
 """A longer estimated duration is printed before a run."""
@@ -171,8 +173,6 @@ def note_cached(result: Result) -> None:
     """Says on standard error that nothing ran."""
     note = "was already complete, so nothing ran; --force runs it again"
     print(f"narrows: {result.path} {note}", file=sys.stderr)
-    from narrows.spec.python_control import imported_by
-
     controls = result.trials[0].scenario.get("controls", {})
     for file, modules in imported_by(controls):
         names = ", ".join(modules)
@@ -184,7 +184,6 @@ def note_cost(job: Experiment) -> None:
 
     It does so before the run begins.
     """
-    from narrows.execute.cost import slowest
     from narrows.runner import expected_s
 
     if job.backend.name != "sim" or (seconds := expected_s(job)) < LONG_S:

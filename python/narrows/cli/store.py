@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -20,8 +21,6 @@ _STORE = typer.Argument(metavar="DIR", help="The directory of a sweep, or its UR
 @app.command("ls")
 def list_store(directory: Annotated[str, _STORE], as_json: AsJson = False) -> None:
     """List the studies of a store and their progress."""
-    from dataclasses import asdict
-
     from narrows.store import open_store, states
     from narrows.sweeps.text import state_lines
 

@@ -12,8 +12,10 @@ from narrows.diff.judge import DiffRow, Effect, documents, headline, judge
 from narrows.diff.side import RUN, Side, changes, read, title
 from narrows.errors import InputError
 from narrows.late import pl
+from narrows.metrics.headings import heading_of
 from narrows.store import RESULTS, Place, slug
 from narrows.store.atomic import write_text, writing
+from narrows.version import __version__
 
 if TYPE_CHECKING:
     from narrows.figures.model import Figure
@@ -91,7 +93,6 @@ def _default(one: Side, two: Side) -> Path:
 def _page(made: Diff) -> str:
     from narrows.figures import interactive
     from narrows.report.page import environment, plotly_js
-    from narrows.version import __version__
 
     drawn = [(figure, interactive.plots(figure)) for figure in figures(made)]
     first = headline(made.rows)
@@ -137,7 +138,6 @@ def _of_runs(made: Diff) -> list[Figure]:
 def _of_sweeps(made: Diff) -> Iterator[Figure]:
     from narrows.figures.sweeps.lines import lines
     from narrows.figures.sweeps.view import View
-    from narrows.metrics.headings import heading_of
 
     axes = tuple(made.first.axes)
     sides = [

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from narrows.columns import Table, Tables
 from narrows.metrics.run import run_metrics
 from narrows.spec.scenario import Scenario
-
-if TYPE_CHECKING:
-    from narrows.columns import Table, Tables
 
 
 def bottleneck_summary(scenario: Scenario, tables: Tables, end_s: float) -> dict[str, Any]:

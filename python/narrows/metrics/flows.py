@@ -14,15 +14,13 @@ A share is always of the payload that arrived between the warm-up and the end.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from narrows.columns import Tables
 from narrows.late import pl
 from narrows.metrics.run import run_metrics
 from narrows.packets import WIRE
 from narrows.spec.scenario import Scenario
-
-if TYPE_CHECKING:
-    from narrows.columns import Tables
 
 
 def completion_times(completions: pl.DataFrame) -> pl.DataFrame:

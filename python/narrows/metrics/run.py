@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from narrows import _native
-from narrows.columns import source
-
-if TYPE_CHECKING:
-    from narrows.columns import Tables
-    from narrows.spec.scenario import Scenario
+from narrows.columns import Tables, source
+from narrows.spec.scenario import Scenario
 
 _TABLES = ("flow_samples", "queue_samples", "completions", "distributions")
 

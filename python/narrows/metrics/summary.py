@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from narrows.columns import Tables
 from narrows.metrics.bottleneck import without_name
 from narrows.metrics.catalogue import RUN
 from narrows.metrics.completions import classes
 from narrows.metrics.run import run_metrics
 from narrows.metrics.settling import halves
 from narrows.spec.scenario import Scenario
-
-if TYPE_CHECKING:
-    from narrows.columns import Tables
-    from narrows.store import RunInfo
+from narrows.store import RunInfo
 
 
 def summarise(

@@ -27,14 +27,13 @@ if TYPE_CHECKING:
     from narrows.report import Check
     from narrows.store import StoredTrial
 
-    Frames: TypeAlias = Mapping[str, pl.DataFrame]
-
 PROFILE = "linux-6.12"
 """The kernel of a document that names none."""
 CONFIDENCE = 0.99
 """A decided check is right in this share of all repetitions."""
 
 Key: TypeAlias = Mapping[str, str | int | float]
+Frames: TypeAlias = "Mapping[str, pl.DataFrame]"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from narrows.backends import Backend, get_backend
 from narrows.errors import InputError, NarrowsError, SpecError
@@ -25,11 +25,8 @@ from narrows.reproduce.study_code import sources
 from narrows.spec import SpecificationText
 from narrows.spec.host import MODELLED
 from narrows.spec.reading import read_written
-from narrows.store import Store, open_store, read_frames, write_frames
+from narrows.store import Store, StoredTrial, open_store, read_frames, write_frames
 from narrows.store.slug import slug
-
-if TYPE_CHECKING:
-    from narrows.store import StoredTrial
 
 
 class Variation(Protocol):

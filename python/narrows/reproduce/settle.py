@@ -11,15 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from narrows.execute import BatchOutcome, Watcher
+from narrows.report import Check
 from narrows.reproduce.exhibit import CONFIDENCE, Data, Finding
 from narrows.reproduce.gather import Work, gather, measurements
 from narrows.reproduce.paths import judge_figure, on_varied_paths, repeated_conditions, with_factor
-
-if TYPE_CHECKING:
-    from narrows.report import Check
 
 LOOKS = {False: 5, True: 3}
 """The number of looks at a whole and at a small grid (`quick`); each has twice the trials."""

@@ -6,14 +6,12 @@ import json
 from collections.abc import Iterable, Mapping, Set
 from functools import partial
 from hashlib import blake2b, file_digest
+from io import BufferedIOBase
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from narrows.errors import StoreError
 from narrows.files import open_regular
-
-if TYPE_CHECKING:
-    from io import BufferedIOBase
 
 OWN = "digest"
 """The digest of the manifest itself, without this entry."""

@@ -16,10 +16,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from narrows.errors import StoreError
 from narrows.late import pl
+from narrows.plan import Trial
 from narrows.store import shapes
 from narrows.store.medium import MEND, as_json, read_document
 from narrows.store.parquet import SUFFIX, damage_of, parquet_bytes
@@ -28,9 +29,6 @@ from narrows.store.records import RunInfo
 from narrows.store.run_parts import RunParts
 from narrows.store.slug import slug
 from narrows.store.stored_run import StoredRun
-
-if TYPE_CHECKING:
-    from narrows.plan import Trial
 
 
 class Store(RunParts):

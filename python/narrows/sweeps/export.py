@@ -15,8 +15,11 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from narrows.columns import empty
 from narrows.errors import InputError
 from narrows.late import pl
+from narrows.metrics.completions import transfers
+from narrows.metrics.tables import summary_tables
 from narrows.spec.suggest import one_of
 from narrows.store import Place, Store, is_store, location, open_result, open_store
 from narrows.store.atomic import writing
@@ -177,17 +180,12 @@ def _series(store: Store, table: str) -> Iterator[_Part]:
 
 def _schema_of_transfers() -> Mapping[str, pl.DataType]:
     """Returns the columns of the transfers of any run."""
-    from narrows.columns import empty
-    from narrows.metrics.completions import transfers
-
     none: Any = {"flows": [], "run": {"warmup_ns": 0}, "path": {}}
     return transfers(none, empty(COMPLETIONS)).frame().schema
 
 
 def _transfers(store: Store, key: str) -> pl.DataFrame | None:
     """Returns the transfers of a stored run, with the classes of its table `flows`."""
-    from narrows.metrics.completions import transfers
-
     scenario = store.scenario(key)
     done, flows = store.table(key, COMPLETIONS), store.table(key, "flows")
     if done is None or flows is None:
@@ -199,9 +197,6 @@ def _transfers(store: Store, key: str) -> pl.DataFrame | None:
 
 def _single(path: Place, table: str) -> Iterator[_Part]:
     """Yields the trials of a result of `narrows run`."""
-    from narrows.metrics.completions import transfers
-    from narrows.metrics.tables import summary_tables
-
     result = open_result(Path(path))
     tables: set[str] = set()
     count = 0

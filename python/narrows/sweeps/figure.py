@@ -9,11 +9,16 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from narrows import figures
 from narrows.errors import InputError
+from narrows.figures import label
+from narrows.figures.names import axes_in_words, settings
 from narrows.late import pl
 from narrows.spec.suggest import one_of, quote
 from narrows.spec.values import exact_value, spell
 from narrows.store import Place, is_store, location, open_result, open_store
+from narrows.sweeps.export import frame
+from narrows.sweeps.export import frame as every
 
 if TYPE_CHECKING:
     from narrows.figures.model import Figure, Scale
@@ -27,7 +32,6 @@ def default_name(place: Place) -> str:
     """
     from narrows.figures.sweeps.view import valued_columns
     from narrows.metrics.leading import of_applications
-    from narrows.sweeps.export import frame
 
     if not is_store(place):
         return "timeline"
@@ -60,9 +64,7 @@ def describe(
     of the x axis; those of a run show one `trial` of the single combination that meets the
     conditions. Raises InputError.
     """
-    from narrows import figures
     from narrows.figures.sweeps.view import View, controls_of
-    from narrows.sweeps.export import frame as every
 
     entry = figures.CATALOGUE.get(name)
     if entry is None:
@@ -113,7 +115,6 @@ def _scale(written: str | None) -> Scale | None:
 def _path(place: Place, study: str, axes: Sequence[str]) -> str:
     """Returns the path in words, as far as it is the same in all runs of a study."""
     from narrows.figures.frames import path_in_words
-    from narrows.sweeps.export import frame
 
     runs = frame(place, "runs").filter(pl.col("study") == study)
     return path_in_words(open_store(place).scenario(str(runs["run"][0])), axes)
@@ -160,7 +161,6 @@ def _table(
 ) -> tuple[pl.DataFrame, tuple[str, ...], str, int]:
     """Returns a table of the study swept last, its axes, its name and its number of runs."""
     from narrows.figures.sweeps.view import runs_in
-    from narrows.sweeps.export import frame
 
     studies = open_store(place).studies()
     rows = frame(place, table)
@@ -200,8 +200,6 @@ def _place(written: str | None) -> str | None:
 
 
 def _of_run(place: Place, name: str, where: Sequence[str], trial: int) -> Figure:
-    from narrows import figures
-
     if not is_store(place):
         result = open_result(Path(str(location(place))))
         if not 1 <= trial <= len(result.trials):
@@ -232,8 +230,6 @@ def _drawable(
 
 def _of_cell(place: Place, name: str, rows: pl.DataFrame, trial: int) -> Figure:
     """Returns the figure of a trial of one combination."""
-    from narrows import figures
-
     keys = dict(zip(rows["trial"], rows["run"], strict=True))
     if trial not in keys:
         raise InputError.at("--trial", str(trial), one_of(str(trial), [str(t) for t in keys]))
@@ -251,7 +247,6 @@ def _of_cell(place: Place, name: str, rows: pl.DataFrame, trial: int) -> Figure:
 def _beside(drawn: Sequence[Figure], rows: pl.DataFrame, axes: Sequence[str], path: str) -> Figure:
     """Returns the figures as columns, each under its values of the axes that differ."""
     from narrows.figures.frames import in_words
-    from narrows.figures.names import axes_in_words, settings
     from narrows.figures.runs.beside import beside
 
     first = rows.unique("cell", keep="first", maintain_order=True)
@@ -273,8 +268,6 @@ def _first_of(rows: pl.DataFrame, axes: Sequence[str]) -> str:
 
 def of_trial(figure: Figure, trial: int, count: int) -> Figure:
     """Adds to a run's figure the name of the run, and which trial it shows if there are several."""
-    from narrows.figures import label
-
     figure = label(figure, figure.study)
     if count == 1:
         return figure

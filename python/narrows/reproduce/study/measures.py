@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from narrows.metrics.checks import RunMeasurements
 from narrows.metrics.series import RunSeries
 from narrows.reproduce import run_frames
 from narrows.reproduce.study import own_measures
 from narrows.spec import ResultCheck, SpecificationText, load
-
-if TYPE_CHECKING:
-    from narrows.store import StoredTrial
+from narrows.store import StoredTrial
 
 SHOWN = ("label", "unit", "times", "python")
 """The keys of a measure that aren't those of `[[check]]`."""
