@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from narrows.backends import get_backend
 from narrows.errors import NarrowsError
 from narrows.execute import Watcher
+from narrows.figures.model import Floats
 from narrows.metrics.intervals import explain_zero
 
 if TYPE_CHECKING:
-    from narrows.figures.model import Floats
     from narrows.report import Check
     from narrows.reproduce.make import Reproduction
 

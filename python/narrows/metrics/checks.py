@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from narrows.errors import InputError
 from narrows.metrics.bounds import CheckVerdict, decide
@@ -15,13 +15,11 @@ from narrows.metrics.intervals import half_width, interval, mean
 from narrows.metrics.metric import Row
 from narrows.metrics.series import OF_LINK, RunSeries, flows_of, owners, series_columns
 from narrows.metrics.tables import columns_of
+from narrows.metrics.taken import Reading, take
 from narrows.plan import Plan
 from narrows.spec import Condition, ResultCheck, Scenario, SeriesNumber, same_value, spell
 from narrows.spec.suggest import one_of, quote
 from narrows.words import count_of
-
-if TYPE_CHECKING:
-    from narrows.metrics.taken import Reading
 
 
 @dataclass(frozen=True)
@@ -60,8 +58,6 @@ class RunMeasurements:
 
     def value(self, check: ResultCheck) -> Reading:
         """Returns the value that a check asks for, or why there is none."""
-        from narrows.metrics.taken import Reading, take
-
         if check.taken is not None:
             return take(check.taken, self.series())
         found = self.row.get(str(check.metric))

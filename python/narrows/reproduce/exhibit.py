@@ -20,12 +20,12 @@ from narrows.late import pl
 from narrows.reproduce import study_code
 from narrows.reproduce.library import Table
 from narrows.reproduce.study_files import studies
+from narrows.store import StoredTrial
 from narrows.words import count_of
 
 if TYPE_CHECKING:
     from narrows.figures.model import Figure
     from narrows.report import Check
-    from narrows.store import StoredTrial
 
 PROFILE = "linux-6.12"
 """The kernel of a document that names none."""

@@ -7,21 +7,24 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from narrows import figures
 from narrows.errors import InputError
 from narrows.figures import label
+from narrows.figures.frames import in_words, path_in_words
+from narrows.figures.model import Figure, Scale
 from narrows.figures.names import axes_in_words, settings
+from narrows.figures.runs.beside import MOST_BESIDE, beside
+from narrows.figures.sweeps.panels import pages
+from narrows.figures.sweeps.view import View, controls_of, runs_in, valued_columns
 from narrows.late import pl
+from narrows.metrics.leading import of_applications
 from narrows.spec.suggest import one_of, quote
 from narrows.spec.values import exact_value, spell
 from narrows.store import Place, is_store, location, open_result, open_store
 from narrows.sweeps.export import frame
 from narrows.sweeps.export import frame as every
-
-if TYPE_CHECKING:
-    from narrows.figures.model import Figure, Scale
 
 
 def default_name(place: Place) -> str:
@@ -30,9 +33,6 @@ def default_name(place: Place) -> str:
     That is the distribution of completion times, the metric of another application, shares, or else
     utilization.
     """
-    from narrows.figures.sweeps.view import valued_columns
-    from narrows.metrics.leading import of_applications
-
     if not is_store(place):
         return "timeline"
     summary = valued_columns(frame(place, "summary"))
@@ -64,8 +64,6 @@ def describe(
     of the x axis; those of a run show one `trial` of the single combination that meets the
     conditions. Raises InputError.
     """
-    from narrows.figures.sweeps.view import View, controls_of
-
     entry = figures.CATALOGUE.get(name)
     if entry is None:
         known = list(figures.CATALOGUE)
@@ -114,8 +112,6 @@ def _scale(written: str | None) -> Scale | None:
 
 def _path(place: Place, study: str, axes: Sequence[str]) -> str:
     """Returns the path in words, as far as it is the same in all runs of a study."""
-    from narrows.figures.frames import path_in_words
-
     runs = frame(place, "runs").filter(pl.col("study") == study)
     return path_in_words(open_store(place).scenario(str(runs["run"][0])), axes)
 
@@ -133,7 +129,6 @@ def save(figure: Figure, stem: Path, formats: Sequence[str]) -> list[Path]:
 
     A figure of many panels gives the images `stem-1.png`, `stem-2.png` and so on.
     """
-    from narrows.figures.sweeps.panels import pages
     from narrows.report.single import save_page
 
     known = ("png", "svg", "pdf", "html")
@@ -160,8 +155,6 @@ def _table(
     place: Place, table: str, where: Sequence[str]
 ) -> tuple[pl.DataFrame, tuple[str, ...], str, int]:
     """Returns a table of the study swept last, its axes, its name and its number of runs."""
-    from narrows.figures.sweeps.view import runs_in
-
     studies = open_store(place).studies()
     rows = frame(place, table)
     if len(studies) > 1 and not any(text.startswith("study=") for text in where):
@@ -218,8 +211,6 @@ def _drawable(
     name: str, rows: pl.DataFrame, axes: Sequence[str], cells: list[pl.DataFrame]
 ) -> list[pl.DataFrame]:
     """Returns the combinations of a figure of runs: one, or for a timeline a few along an axis."""
-    from narrows.figures.runs.beside import MOST_BESIDE
-
     most = MOST_BESIDE if name == "timeline" else 1
     if len(cells) > most:
         drawn = "one run" if most == 1 else f"up to {most} runs"
@@ -246,9 +237,6 @@ def _of_cell(place: Place, name: str, rows: pl.DataFrame, trial: int) -> Figure:
 
 def _beside(drawn: Sequence[Figure], rows: pl.DataFrame, axes: Sequence[str], path: str) -> Figure:
     """Returns the figures as columns, each under its values of the axes that differ."""
-    from narrows.figures.frames import in_words
-    from narrows.figures.runs.beside import beside
-
     first = rows.unique("cell", keep="first", maintain_order=True)
     varied = [axis for axis in axes if first[axis].n_unique() > 1]
     names = [

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from narrows._native import MAX_TRIALS
 from narrows.errors import EngineError, InputError
 from narrows.execute import BatchOutcome, Failure, Job, Pool, StoreCache, Watcher, width
 from narrows.execute.reproducer import write_reproducer
+from narrows.metrics.checks import CombinationOutcome
 from narrows.plan import Cell, Trial, content_hash
 from narrows.provenance import provenance
 from narrows.store import Store, create_store, slug
@@ -21,9 +22,6 @@ from narrows.sweeps.checks import counts, outcomes, wide
 from narrows.sweeps.polars_memory import load_polars
 from narrows.sweeps.prepare import SweepJob
 from narrows.sweeps.verdicts import record_of, smallest
-
-if TYPE_CHECKING:
-    from narrows.metrics.checks import CombinationOutcome
 
 MOST_ROUNDS = MAX_TRIALS
 """The most rounds of additional trials; each gives a combination at least one trial."""
