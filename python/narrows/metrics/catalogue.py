@@ -433,6 +433,21 @@ COMPLETION: tuple[Metric, ...] = (
 )  # fmt: skip
 """Columns of `summary` for each class with transfers that end, after those of `CLASS`."""
 
+OF_APPLICATIONS: tuple[Metric, ...] = tuple(
+    {metric.name: metric for its in APPLICATION.values() for metric in its}.values()
+)
+"""The metrics of `APPLICATION`, each once."""
+
+GROUPS: tuple[tuple[str, str, tuple[Metric, ...]], ...] = (
+    ("of a run", "columns of the table `summary`", (*RUN, PACKETS)),
+    ("of a class", "columns of `summary` called CLASS.NAME, such as bbr.share", (*CLASS, *HALVES)),
+    ("of videos and calls", "the same, of classes with such flows", OF_APPLICATIONS),
+    ("of transfers", "the same, of classes with transfers that end", COMPLETION),
+    ("of a flow", "columns of the table `flows`", FLOW),
+    ("of an application", "columns of `flows` for flows with a workload", WORKLOAD),
+)
+"""The metrics by what they describe, each group with the place of its columns."""
+
 _ALL = {
     metric.name: metric
     for metric in (*WORKLOAD, *COMPLETION, *FLOW, *CLASS, *HALVES, *RUN, PACKETS)
