@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from narrows.execute import RunProgress
 from narrows.execute.cost import slowest
 from narrows.execute.watcher import clock, progress_line
+from narrows.known import average, total
 from narrows.spec.python_control import imported_by
 from narrows.store import Result
 from narrows.words import align, count_of
@@ -271,15 +272,15 @@ def completion_rows(runs: Sequence[Entry]) -> Iterator[tuple[str, list[str]]]:
             yield f"  {span.title}", _completion_cells(of_size, len(runs))
         counts = [entry["unfinished"] for entry in entries]
         if any(count is None or count > 0 for count in counts):
-            yield "  not finished", [_cell(_mean(counts), "{:.4g}"), *[""] * 7]
+            yield "  not finished", [_cell(average(counts), "{:.4g}"), *[""] * 7]
 
 
 def _completion_cells(entries: Sequence[Entry], runs: int) -> list[str]:
     times = ("mean", "p50", "p95", "p99")
     return [
-        _cell(_sum(entry["completed"] for entry in entries), "{:,.4g}", 1 / runs),
-        *(_cell(_mean(e["completion_s"][name] for e in entries), "{:.3f}") for name in times),
-        *(_cell(_mean(e["slowdown"][name] for e in entries), "{:.2f}") for name in times[1:]),
+        _cell(total(entry["completed"] for entry in entries), "{:,.4g}", 1 / runs),
+        *(_cell(average(e["completion_s"][name] for e in entries), "{:.3f}") for name in times),
+        *(_cell(average(e["slowdown"][name] for e in entries), "{:.2f}") for name in times[1:]),
     ]
 
 
@@ -297,7 +298,7 @@ def application_lines(runs: Sequence[Entry]) -> Iterator[str]:
     flows = [flow for run in runs for flow in run["flows"] if flow.get("workload")]
     for name in list(dict.fromkeys(flow["name"] for flow in flows))[:MOST_ROWS]:
         own = [flow["workload"] for flow in flows if flow["name"] == name]
-        means = {key: _mean(one.get(key) for one in own) for key in _OF_APPLICATIONS}
+        means = {key: average(one.get(key) for one in own) for key in _OF_APPLICATIONS}
         words = [
             f"{titles[key].title} {mean:.3g} {titles[key].unit}".rstrip()
             for key, mean in means.items()
@@ -333,12 +334,12 @@ def _chains_as_one(flows: Sequence[Entry]) -> Iterator[Entry]:
             "name": name,
             "cca": own[0]["cca"],
             "instances": len(own),
-            "goodput_mbps": _mean(flow["goodput_mbps"] for flow in own),
-            "share": _sum(flow["share"] for flow in own),
-            "retransmits": _sum(flow["retransmits"] for flow in own),
-            "rtt_mean_ms": _mean(flow["rtt_ms"]["mean"] for flow in own),
-            "rtt_p95_ms": _mean(flow["rtt_ms"]["p95"] for flow in own),
-            "fct_s": _mean(_completion_time(flow) for flow in own),
+            "goodput_mbps": average(flow["goodput_mbps"] for flow in own),
+            "share": total(flow["share"] for flow in own),
+            "retransmits": total(flow["retransmits"] for flow in own),
+            "rtt_mean_ms": average(flow["rtt_ms"]["mean"] for flow in own),
+            "rtt_p95_ms": average(flow["rtt_ms"]["p95"] for flow in own),
+            "fct_s": average(_completion_time(flow) for flow in own),
         }
 
 
@@ -350,12 +351,12 @@ def _name_label(group: Sequence[Entry], runs: int) -> str:
 def _row(group: Sequence[Entry], runs: int, label: str) -> tuple[str, str, list[str]]:
     """Sums shares and retransmissions within a run; the other values are means over flows."""
     cells = [
-        _cell(_mean(flow["goodput_mbps"] for flow in group), "{:.2f}"),
-        _cell(_sum(flow["share"] for flow in group), "{:.1f}", 100 / runs),
-        _cell(_sum(flow["retransmits"] for flow in group), "{:,.0f}", 1 / runs),
-        _cell(_mean(flow["rtt_mean_ms"] for flow in group), "{:.1f}"),
-        _cell(_mean(flow["rtt_p95_ms"] for flow in group), "{:.1f}"),
-        _cell(_mean(flow["fct_s"] for flow in group), "{:.3f}"),
+        _cell(average(flow["goodput_mbps"] for flow in group), "{:.2f}"),
+        _cell(total(flow["share"] for flow in group), "{:.1f}", 100 / runs),
+        _cell(total(flow["retransmits"] for flow in group), "{:,.0f}", 1 / runs),
+        _cell(average(flow["rtt_mean_ms"] for flow in group), "{:.1f}"),
+        _cell(average(flow["rtt_p95_ms"] for flow in group), "{:.1f}"),
+        _cell(average(flow["fct_s"] for flow in group), "{:.3f}"),
     ]
     return label, str(group[0]["cca"]), cells
 
@@ -384,8 +385,8 @@ def _link_lines(runs: Sequence[Entry]) -> Iterator[str]:
 
 def _loss_line(losses: Sequence[Entry]) -> str:
     """Says how much data was lost on the whole path, and where; unknown values are left out."""
-    rate = _mean(loss["loss_rate"] for loss in losses)
-    known = ((place, _mean(loss[place] for loss in losses)) for place in ("queues", "elsewhere"))
+    rate = average(loss["loss_rate"] for loss in losses)
+    known = ((place, average(loss[place] for loss in losses)) for place in ("queues", "elsewhere"))
     words = {"queues": "packets in queues", "elsewhere": "elsewhere"}
     places = [f"{count:,.0f} {words[place]}" for place, count in known if count is not None]
     more = f" ({', '.join(places)})" if places else ""
@@ -396,13 +397,13 @@ def _link_line(name: str, links: Sequence[Entry], rtt_ms: float) -> str:
     """Describes a link; `rtt_ms` is the path's delay: a BDP, where the rate is constant."""
 
     def mean(key: str, form: str, scale: float = 1.0) -> Iterator[str]:
-        found = _mean(link[key] for link in links)
+        found = average(link[key] for link in links)
         if found is not None:
             yield form.format(found * scale)
 
     def queue(statistic: str) -> Iterator[str]:
         bdp, ms = (
-            _mean(link[key][statistic] for link in links) for key in ("queue_bdp", "queue_ms")
+            average(link[key][statistic] for link in links) for key in ("queue_bdp", "queue_ms")
         )
         parts = [] if bdp is None else [f"{bdp:.2f} BDP"]
         if ms is not None:
@@ -418,16 +419,6 @@ def _link_line(name: str, links: Sequence[Entry], rtt_ms: float) -> str:
         *mean("forwarded", "{:,.0f} packets forwarded"),
     )
     return f"{name}: {', '.join(parts) or 'unknown, since nothing shows its capacity'}"
-
-
-def _mean(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
-
-
-def _sum(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
 
 
 def _cell(value: float | None, form: str, scale: float = 1.0) -> str:

@@ -16,6 +16,7 @@ from narrows._native import (
     RTT_STATISTICS,
     SLOWDOWN_STATISTICS,
 )
+from narrows.known import average, total
 from narrows.metrics.completions import SIZES, SizeRange
 from narrows.metrics.convergence import of_run
 from narrows.metrics.fairness import jain, rtt_bias
@@ -28,10 +29,8 @@ from narrows.metrics.metric import (
     Reader,
     Row,
     RunFacts,
-    average,
     by_name,
     by_their_names,
-    total,
     two_way_ms,
 )
 from narrows.metrics.workloads import MEDIA, VIDEOS
