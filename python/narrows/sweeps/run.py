@@ -109,7 +109,7 @@ def execute(
             more = _more(job, store, width(job.backend, jobs))
             if not more:
                 break
-            done = _add(done, _run(job, more, store, jobs, cluster, watcher))
+            done += _run(job, more, store, jobs, cluster, watcher)
         judged = outcomes(job.grid, job.cells, store)
         broken = tuple(one for one in judged if not one.outcome.passed)
         _note(job, store, command, broken)
@@ -152,16 +152,6 @@ def _more(job: SweepJob, store: Store, workers: int) -> list[tuple[Cell, Trial]]
     cells = wide(job.grid, job.cells, store)
     each = max(workers // max(len(cells), 1), 1)
     return [(cell, trial) for cell, n in cells for trial in cell.plan.trials[n : n + each]]
-
-
-def _add(first: BatchOutcome, then: BatchOutcome) -> BatchOutcome:
-    return BatchOutcome(
-        first.new + then.new,
-        first.stored + then.stored,
-        (*first.failures, *then.failures),
-        first.packets + then.packets,
-        first.wall_s + then.wall_s,
-    )
 
 
 def _run(
