@@ -166,7 +166,7 @@ class SweepResult(_Tables):
         from narrows.sweeps.page import write_pages
 
         name = self.outcome.job.name if self.outcome is not None else None
-        made = write_pages(self.place, name)
+        made = list(write_pages(self.place, name))
         if not made:
             raise InputError.at(str(self.place), "a store without pages", "a directory on a disk")
         return made[-1]
@@ -175,7 +175,7 @@ class SweepResult(_Tables):
         """The rewritten pages of the store's studies; empty for a store in object storage."""
         from narrows.sweeps.page import write_pages
 
-        return write_pages(self.place)
+        return list(write_pages(self.place))
 
     def plot(
         self,

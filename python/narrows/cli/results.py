@@ -41,7 +41,7 @@ def write_pages(place: str, png: bool = False, runs: bool = False) -> list[Path]
     if is_store(place):
         from narrows.sweeps.page import write_pages as of_sweep
 
-        return of_sweep(place, runs=runs)
+        return list(of_sweep(place, runs=runs))
     written = write_report(place, pictures=png)
     return [written.page, *written.pictures]
 
