@@ -27,7 +27,6 @@ from narrows.backends.kernel.machine import (
     check,
     has_cca,
     has_discipline,
-    which,
 )
 from narrows.backends.kernel.senders import find_senders
 from narrows.backends.linux.directory import run_directory
@@ -46,7 +45,7 @@ from narrows.backends.linux.refusals import (
     refuse_waiting_for_others,
 )
 from narrows.backends.linux.router_tables import router_tables
-from narrows.backends.linux.tools import router_tool, traffic_tool
+from narrows.backends.linux.tools import router_tool, traffic_tool, which
 from narrows.backends.linux.validity import MOST_DRY, most_waiting_ns, read_hosts, reasons
 from narrows.backends.protocol import (
     Capabilities,

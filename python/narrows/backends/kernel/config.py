@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from narrows.backends.kernel.machine import which
 from narrows.backends.kernel.senders import Senders
 from narrows.backends.linux.cards import disciplines
 from narrows.backends.linux.groups import Group, groups, part
 from narrows.backends.linux.iperf3 import client_configs, data_ports
 from narrows.backends.linux.programs import host_settings
+from narrows.backends.linux.tools import which
 from narrows.backends.linux.traffic import (
     BUFFERS,
     FIRST_PORT,

@@ -1,4 +1,4 @@
-"""Finds our own programs: built from their sources, in the wheel, or on the PATH.
+"""Finds programs; our own are built from their sources, in the wheel, or on the PATH.
 
 `make` calls this module, so that no run has to compile anything.
 """
@@ -23,6 +23,12 @@ _ROUTER = f"{_PREFIX}router"
 _DRILL = f"{_PREFIX}drill"
 INSTALLED = Path(__file__).resolve().parents[2] / "programs"
 """The directory of the programs in a wheel."""
+
+
+def which(name: str) -> str | None:
+    """Finds a program, also in the directories that only an administrator's PATH has."""
+    path = os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin"
+    return shutil.which(name, path=path)
 
 
 def require_built(backend: str) -> None:
