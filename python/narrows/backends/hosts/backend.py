@@ -33,7 +33,7 @@ from narrows.backends.hosts.validity import (
     drop_reasons,
 )
 from narrows.backends.linux.directory import run_directory
-from narrows.backends.linux.tables import read_flows
+from narrows.backends.linux.tables import extent, read_flows
 from narrows.backends.linux.validity import (
     MOST_DRY,
     dry_parts,
@@ -43,10 +43,9 @@ from narrows.backends.linux.validity import (
 )
 from narrows.backends.linux.validity import reasons as host_reasons
 from narrows.backends.protocol import Capabilities, CaptureRequest, Progress
-from narrows.packets import PACKET_BYTES
 from narrows.spec.registry import profiles, queues
 from narrows.spec.scenario import Scenario
-from narrows.store import NO_CAPTURES, RunInfo, RunRecord, Tables, digest
+from narrows.store import NO_CAPTURES, RunInfo, RunRecord, digest
 
 _REVISION = 2
 """The version of the tables; increase it when they change, so that older results aren't reused."""
@@ -219,7 +218,7 @@ class Hosts:
             *clock_reasons(measured),
             *drop_reasons(measured),
         ]
-        end_s, packets = _extent(tables)
+        end_s, packets = extent(tables)
         return RunRecord(
             tables,
             RunInfo(
@@ -312,15 +311,3 @@ def _router(directory: Path) -> dict[str, Any]:
     """Returns the notes of narrows-router, if it carried the packets."""
     file = directory / "router.json"
     return read_json(file) if file.exists() else {}
-
-
-def _extent(tables: Mapping[str, Any] | Tables) -> tuple[float, int]:
-    """Returns the end of the run and the packets out of the bottleneck.
-
-    Only data packets count, if they are known.
-    """
-    queue = tables["queue_samples"].row(-1, named=True)
-    flows = tables["flow_samples"]
-    data = flows.filter(flows["time_s"] == queue["time_s"])["wire_bytes"]
-    packets = queue["forwarded_packets"] if data.has_nulls() else int(data.sum()) // PACKET_BYTES
-    return queue["time_s"], packets

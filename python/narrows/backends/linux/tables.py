@@ -5,12 +5,14 @@ Values that Linux's TCP doesn't show are null: the latest RTT sample and the pac
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from narrows.backends.linux.internals import cca_states
 from narrows.backends.linux.traffic import FIRST_PORT
 from narrows.columns import compute_table
 from narrows.late import pl
+from narrows.packets import PACKET_BYTES
 from narrows.spec.registry import paces
 from narrows.spec.scenario import Scenario
 
@@ -189,3 +191,15 @@ def packets(captured: pl.DataFrame) -> pl.DataFrame:
         "retransmission": (out & again).fill_null(value=False),
     }
     return compute_table("packets", frame, known)
+
+
+def extent(tables: Mapping[str, pl.DataFrame]) -> tuple[float, int]:
+    """Returns the end of the run and the packets out of the bottleneck.
+
+    Only data packets count, if they are known.
+    """
+    queue = tables["queue_samples"].row(-1, named=True)
+    flows = tables["flow_samples"]
+    data = flows.filter(flows["time_s"] == queue["time_s"])["wire_bytes"]
+    packets = queue["forwarded_packets"] if data.has_nulls() else int(data.sum()) // PACKET_BYTES
+    return queue["time_s"], packets
