@@ -20,13 +20,13 @@ from narrows.backends.hosts.checks import (
     refuse_packets,
 )
 from narrows.backends.hosts.facts import IPERF3, Facts, read_facts
-from narrows.backends.hosts.inventory import HostEntry, Inventory, load_inventory
+from narrows.backends.hosts.inventory import Inventory, load_inventory
 from narrows.backends.hosts.line_rates import known_rates, refuse_slow_hosts
 from narrows.backends.hosts.measure import find_program, measure, read_json, run_end_ns
 from narrows.backends.hosts.plan import ROUTER, TRAFFIC, RunPlan, plan_run
-from narrows.backends.hosts.session import HostError, Session
+from narrows.backends.hosts.session import HostError
 from narrows.backends.hosts.tables import HostResults, hosts_tables
-from narrows.backends.hosts.team import connect_all, side_by_side
+from narrows.backends.hosts.team import ask_each, connect_all
 from narrows.backends.hosts.validity import (
     clock_conditions,
     clock_reasons,
@@ -287,23 +287,9 @@ def parts_of(plan: RunPlan, folder: Path) -> list[HostResults]:
 
 def survey(inventory: Inventory) -> tuple[dict[str, Facts], dict[str, str]]:
     """Returns the facts of all hosts that answer, and why the others don't."""
-    with run_directory("hosts") as folder:
-
-        def ask(entry: HostEntry) -> Facts | str:
-            place = folder / f"ssh-{inventory.hosts.index(entry)}"
-            place.mkdir(mode=0o700)
-            try:
-                session = Session(entry, place)
-                try:
-                    return read_facts(session, entry)
-                finally:
-                    session.close()
-            except HostError as error:
-                return error.reason
-
-        answers = dict(zip(inventory.hosts, side_by_side(inventory.hosts, ask), strict=True))
-    known = {entry.ssh: facts for entry, facts in answers.items() if isinstance(facts, Facts)}
-    out = {entry.ssh: why for entry, why in answers.items() if isinstance(why, str)}
+    answers = ask_each(inventory.hosts, lambda session: read_facts(session, session.entry))
+    known = {name: facts for name, facts in answers.items() if isinstance(facts, Facts)}
+    out = {name: error.reason for name, error in answers.items() if isinstance(error, HostError)}
     return known, out
 
 
