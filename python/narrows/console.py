@@ -13,7 +13,7 @@ from narrows.execute.watcher import clock, progress_line
 from narrows.known import average, total
 from narrows.spec.python_control import imported_by
 from narrows.store import Result
-from narrows.words import align, count_of
+from narrows.words import UNKNOWN, align, cell, count_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,8 +27,6 @@ LONG_S = 60.0
 """A longer estimated duration is printed before a run."""
 SHOW_AFTER_S = 1.0
 """A shorter run shows no progress bar."""
-UNKNOWN = "-"
-"""The cell of a value that isn't known."""
 MOST_ROWS = 12
 """More flows than this are summarised by congestion control."""
 PLAIN_WIDTH = 100
@@ -272,15 +270,15 @@ def completion_rows(runs: Sequence[Entry]) -> Iterator[tuple[str, list[str]]]:
             yield f"  {span.title}", _completion_cells(of_size, len(runs))
         counts = [entry["unfinished"] for entry in entries]
         if any(count is None or count > 0 for count in counts):
-            yield "  not finished", [_cell(average(counts), "{:.4g}"), *[""] * 7]
+            yield "  not finished", [cell(average(counts), "{:.4g}"), *[""] * 7]
 
 
 def _completion_cells(entries: Sequence[Entry], runs: int) -> list[str]:
     times = ("mean", "p50", "p95", "p99")
     return [
-        _cell(total(entry["completed"] for entry in entries), "{:,.4g}", 1 / runs),
-        *(_cell(average(e["completion_s"][name] for e in entries), "{:.3f}") for name in times),
-        *(_cell(average(e["slowdown"][name] for e in entries), "{:.2f}") for name in times[1:]),
+        cell(total(entry["completed"] for entry in entries), "{:,.4g}", 1 / runs),
+        *(cell(average(e["completion_s"][name] for e in entries), "{:.3f}") for name in times),
+        *(cell(average(e["slowdown"][name] for e in entries), "{:.2f}") for name in times[1:]),
     ]
 
 
@@ -351,12 +349,12 @@ def _name_label(group: Sequence[Entry], runs: int) -> str:
 def _row(group: Sequence[Entry], runs: int, label: str) -> tuple[str, str, list[str]]:
     """Sums shares and retransmissions within a run; the other values are means over flows."""
     cells = [
-        _cell(average(flow["goodput_mbps"] for flow in group), "{:.2f}"),
-        _cell(total(flow["share"] for flow in group), "{:.1f}", 100 / runs),
-        _cell(total(flow["retransmits"] for flow in group), "{:,.0f}", 1 / runs),
-        _cell(average(flow["rtt_mean_ms"] for flow in group), "{:.1f}"),
-        _cell(average(flow["rtt_p95_ms"] for flow in group), "{:.1f}"),
-        _cell(average(flow["fct_s"] for flow in group), "{:.3f}"),
+        cell(average(flow["goodput_mbps"] for flow in group), "{:.2f}"),
+        cell(total(flow["share"] for flow in group), "{:.1f}", 100 / runs),
+        cell(total(flow["retransmits"] for flow in group), "{:,.0f}", 1 / runs),
+        cell(average(flow["rtt_mean_ms"] for flow in group), "{:.1f}"),
+        cell(average(flow["rtt_p95_ms"] for flow in group), "{:.1f}"),
+        cell(average(flow["fct_s"] for flow in group), "{:.3f}"),
     ]
     return label, str(group[0]["cca"]), cells
 
@@ -419,10 +417,6 @@ def _link_line(name: str, links: Sequence[Entry], rtt_ms: float) -> str:
         *mean("forwarded", "{:,.0f} packets forwarded"),
     )
     return f"{name}: {', '.join(parts) or 'unknown, since nothing shows its capacity'}"
-
-
-def _cell(value: float | None, form: str, scale: float = 1.0) -> str:
-    return UNKNOWN if value is None else form.format(value * scale)
 
 
 def print_list(rows: Iterable[tuple[str, str]]) -> None:
