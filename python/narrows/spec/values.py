@@ -68,6 +68,6 @@ def values_in(text: str) -> dict[str, object]:
     return found
 
 
-def to_toml(document: object) -> str:
-    """Returns a document as TOML that reads back the same values."""
-    return _native.to_toml(json.dumps(document))
+def to_toml(document: object, *, inline: bool = False) -> str:
+    """Returns a document, or a value on one line, as TOML that reads back the same values."""
+    return _native.to_toml(json.dumps(document), inline)
