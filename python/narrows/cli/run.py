@@ -21,7 +21,7 @@ from narrows.cli.options import (
     permission,
     refuse_options,
 )
-from narrows.cli.output import hint, print_json, print_lines
+from narrows.cli.output import hint, print_json, print_lines, print_result
 from narrows.cli.places import as_path
 from narrows.cli.status import DONE, FAILED
 from narrows.errors import InputError, Problem
@@ -215,10 +215,7 @@ def _estimate(job: SweepJob, jobs: int | None, as_json: bool) -> int:
     from narrows.sweeps.text import estimate_lines
 
     expected = estimate(job, jobs)
-    if as_json:
-        print_json(expected.document())
-    else:
-        print_lines(estimate_lines(expected))
+    print_result(expected.document, lambda: estimate_lines(expected), as_json)
     return DONE
 
 

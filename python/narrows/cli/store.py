@@ -10,7 +10,7 @@ import typer
 
 from narrows.cli.help import WholeGroup
 from narrows.cli.options import AsJson
-from narrows.cli.output import print_json, print_lines
+from narrows.cli.output import print_lines, print_result
 from narrows.cli.status import DONE, FAILED, reading
 from narrows.words import count_of
 
@@ -26,10 +26,7 @@ def list_store(directory: Annotated[str, _STORE], as_json: AsJson = False) -> No
 
     with reading(directory):
         found = states(open_store(directory))
-    if as_json:
-        print_json([asdict(state) for state in found])
-        return
-    print_lines(state_lines(found))
+    print_result(lambda: [asdict(state) for state in found], lambda: state_lines(found), as_json)
 
 
 @app.command("gc")
