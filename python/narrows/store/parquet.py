@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from narrows.errors import StoreError
 from narrows.files import open_regular
 from narrows.late import _native, pl
+from narrows.store.on_use import TablesOnUse
 
 if TYPE_CHECKING:
     from narrows._native import ArrowTable
@@ -31,7 +32,7 @@ _PIECE = 1 << 20
 """Bytes that are copied at a time from the file of a long table."""
 
 
-class NativeTables(Mapping[str, "pl.DataFrame"]):
+class NativeTables(TablesOnUse["pl.DataFrame"]):
     """Tables of the native module by name, each converted to a frame on first use.
 
     `columns` has them for code that doesn't use polars.
@@ -40,21 +41,9 @@ class NativeTables(Mapping[str, "pl.DataFrame"]):
     def __init__(self, tables: Mapping[str, ArrowTable]) -> None:
         from narrows.columns import columns
 
-        self.native = dict(tables)
-        self.columns = {name: columns(table) for name, table in tables.items()}
-        self._frames: dict[str, pl.DataFrame] = {}
-
-    def __getitem__(self, name: str) -> pl.DataFrame:
-        """Raises KeyError for a table that isn't there."""
-        if name not in self._frames:
-            self._frames[name] = pl.DataFrame(self.native[name])
-        return self._frames[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.native)
-
-    def __len__(self) -> int:
-        return len(self.native)
+        self.native = native = dict(tables)
+        self.columns = {name: columns(table) for name, table in native.items()}
+        super().__init__(native, lambda name: pl.DataFrame(native[name]))
 
 
 def drop_tables(
