@@ -178,14 +178,11 @@ class Exhibit:
 
     def scope(self, profile: str, *, quick: bool) -> Scope:
         """The scope of a run; it is `quick` only if the study's small grid leaves something out."""
-        if not quick:
-            return Scope(profile)
-        method, small = self.method(), Scope(profile, quick=True)
-        whole = Scope(profile)
-        return small if list(method.cases(small)) != list(method.cases(whole)) else whole
+        wanted = Scope(profile, quick)
+        return wanted if self.in_words(wanted) else Scope(profile)
 
     def in_words(self, scope: Scope) -> str:
-        """Returns the extent of a quick scope: "quick: 2 of 3 conditions"; or an empty text."""
+        """Returns the extent of a quick scope, "quick: 2 of 3 conditions"; empty for the whole."""
         if not scope.quick:
             return ""
         few, whole = self._both(scope)
