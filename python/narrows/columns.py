@@ -19,6 +19,8 @@ from narrows.late import pl
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+Floats: TypeAlias = "NDArray[np.float64]"
+"""Numbers, NaN where one is unknown."""
 Table: TypeAlias = "Columns | ArrowTable | pl.DataFrame"
 """A table in any form."""
 Tables: TypeAlias = Mapping[str, "Columns | ArrowTable | pl.DataFrame"]
