@@ -24,6 +24,7 @@ from narrows.spec.suggest import one_of
 from narrows.store import Place, Store, is_store, location, open_result, open_store
 from narrows.store.atomic import writing
 from narrows.store.cells import harmless_frame
+from narrows.store.maintenance import classes
 from narrows.store.owned import owned_file
 from narrows.store.parquet import parquet_bytes
 from narrows.store.parts import DERIVED, INFO, RUNS
@@ -190,9 +191,7 @@ def _transfers(store: Store, key: str) -> pl.DataFrame | None:
     done, flows = store.table(key, COMPLETIONS), store.table(key, "flows")
     if done is None or flows is None:
         return None
-    classes = dict(zip(flows["name"], flows["class"], strict=True))
-    named = [classes[str(flow["name"])] for flow in scenario["flows"]]
-    return transfers(scenario, done, named).frame()
+    return transfers(scenario, done, classes(scenario, flows)).frame()
 
 
 def _single(path: Place, table: str) -> Iterator[_Part]:

@@ -23,6 +23,7 @@ from narrows.metrics.leading import of_applications
 from narrows.spec.suggest import one_of, quote
 from narrows.spec.values import exact_value, spell
 from narrows.store import Place, is_store, location, open_result, open_store
+from narrows.store.maintenance import classes
 from narrows.sweeps.export import frame
 from narrows.sweeps.export import frame as every
 
@@ -230,9 +231,7 @@ def _of_cell(place: Place, name: str, rows: pl.DataFrame, trial: int) -> Figure:
     if "flow_samples" not in tables:
         raise InputError.at("DIR", "runs without samples", 'run.record = "samples" or more')
     scenario = store.scenario(key)
-    classes = dict(tables["flows"].select("name", "class").rows())
-    groups = [str(classes[flow["name"]]) for flow in scenario["flows"]]
-    return figures.describe(name, scenario, tables, groups)
+    return figures.describe(name, scenario, tables, classes(scenario, tables["flows"]))
 
 
 def _beside(drawn: Sequence[Figure], rows: pl.DataFrame, axes: Sequence[str], path: str) -> Figure:
