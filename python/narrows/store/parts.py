@@ -18,10 +18,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from narrows.files import open_regular
 from narrows.late import pl
 from narrows.plan import Trial, canonical_json
-from narrows.store.intact import digest_of, digest_of_stream
+from narrows.store.intact import digest_of, digest_of_file
 from narrows.store.parquet import GROUP, SUFFIX, NativeTables, sink_parquet, write_parquet
 
 if TYPE_CHECKING:
@@ -122,7 +121,7 @@ def _by_run(frames: Sequence[pl.DataFrame]) -> Iterator[pl.DataFrame]:
 def write_line(folder: Path, runs: int, replaces: Sequence[str] = ()) -> None:
     """Writes the line of the manifest, with the digests of the other files."""
     files = {
-        file.name: {"bytes": file.stat().st_size, "digest": _digest_of_file(file)}
+        file.name: {"bytes": file.stat().st_size, "digest": digest_of_file(file)}
         for file in sorted(folder.glob(f"*{SUFFIX}"))
     }
     line = {"runs": runs, "created": _now(), "replaces": list(replaces), "files": files}
@@ -198,12 +197,6 @@ def _columns(entry: FinishedRun) -> dict[str, list[str]]:
             for name in entry.spilled_tables()
         }
     return found
-
-
-def _digest_of_file(path: Path) -> str:
-    """Returns BLAKE2b of a file, which needn't fit into memory, as 32 hexadecimal digits."""
-    with open_regular(path, follow=False) as file:
-        return digest_of_stream(file)
 
 
 def _now() -> str:

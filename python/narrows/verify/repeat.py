@@ -18,6 +18,7 @@ from narrows.spec import permission
 from narrows.spec.scenario import Scenario
 from narrows.store import StoredTrial, is_store, open_result, open_store
 from narrows.store.maintenance import classes
+from narrows.store.parts import DERIVED
 from narrows.verify.derived import Findings, check_result, check_run, check_store
 from narrows.verify.programs import differences
 
@@ -130,10 +131,6 @@ def _of_store(place: str) -> list[RepeatableRun]:
         return RepeatableRun(key[:12], Path(place), *whole, groups, info, derived=DERIVED, key=key)
 
     return [read(key) for key in sorted(store.keys())]
-
-
-DERIVED = ("summary", "flows")
-"""The tables that a store makes from the summary of a run."""
 
 
 def _of_name(kept: RepeatableRun) -> Iterator[str]:
