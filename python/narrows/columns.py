@@ -8,18 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from narrows import _native
 from narrows._native import ArrowTable
 from narrows.late import pl
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-Floats: TypeAlias = "NDArray[np.float64]"
+Floats: TypeAlias = NDArray[np.float64]
 """Numbers, NaN where one is unknown."""
 Table: TypeAlias = "Columns | ArrowTable | pl.DataFrame"
 """A table in any form."""

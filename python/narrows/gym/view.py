@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from narrows.columns import Floats
 from narrows.packets import PAYLOAD_BITS
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 LEAST_WINDOW, MOST_WINDOW = 2.0, 100_000.0
 """Bounds of the window, in packets."""

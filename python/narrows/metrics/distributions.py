@@ -7,16 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from narrows import _native
 from narrows.columns import Columns, Table, columns
 from narrows.late import pl
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 def distribution(table: pl.DataFrame, kind: str, ident: int) -> pl.DataFrame:

@@ -9,18 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from narrows import _native
 from narrows._native import OfferedCapacity
 from narrows.columns import Columns, Floats, Table, Tables, columns
 from narrows.metrics.offered import bytes_until, drain_ms, offers
 from narrows.spec.scenario import Scenario
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 BOTTLENECK = "bottleneck"
 COMPLETION = "completion_s"

@@ -8,18 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from narrows.columns import Floats
 from narrows.metrics.series import RunSeries, Samples
 from narrows.spec import Condition, SeriesNumber
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Flags = NDArray[np.bool_]
+Flags: TypeAlias = NDArray[np.bool_]
 
 _SLACK_S = 1e-9
 
