@@ -56,12 +56,12 @@ def router_tool(backend: str = "kernel") -> Path:
     return _tool(_ROUTER, backend)
 
 
-def drill_tool(backend: str = "uml") -> Path:
+def drill_tool() -> Path:
     """Returns the program that plays packetdrill scripts in a guest.
 
     It is rebuilt if it is outdated. Raises InputError if there are neither sources nor a program.
     """
-    return _tool(_DRILL, backend)
+    return _tool(_DRILL, "uml")
 
 
 def _tool(name: str, backend: str) -> Path:
