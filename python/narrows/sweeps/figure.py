@@ -24,8 +24,8 @@ from narrows.spec.suggest import one_of, quote
 from narrows.spec.values import exact_value, spell
 from narrows.store import Place, is_store, location, open_result, open_store
 from narrows.store.maintenance import classes
+from narrows.store.stored_run import run_tables
 from narrows.sweeps.export import frame
-from narrows.sweeps.export import frame as every
 
 
 def default_name(place: Place) -> str:
@@ -81,13 +81,13 @@ def describe(
         right = ", ".join(key for key, one in figures.CATALOGUE.items() if one.of == "run")
         found = f"{quote(name)}, a figure of a sweep, and this is one run"
         raise InputError.at("NAME", found, f"one of {right}")
-    frame, axes, title, runs = _table(place, entry.table, where)
+    rows, axes, title, runs = _table(place, entry.table, where)
     view = View(
         title, axes, metric, _place(x), _place(y), _place(by), runs, ends, scale,
         _bounds(place, title), conditions=_path(place, title, axes),
-        controls=controls_of(every(place, "flows"), title),
+        controls=controls_of(frame(place, "flows"), title),
     )  # fmt: skip
-    return figures.describe_sweep(name, frame, view)
+    return figures.describe_sweep(name, rows, view)
 
 
 def _ends(written: str | None) -> tuple[float, float] | Literal["auto"] | None:
@@ -226,8 +226,7 @@ def _of_cell(place: Place, name: str, rows: pl.DataFrame, trial: int) -> Figure:
     if trial not in keys:
         raise InputError.at("--trial", str(trial), one_of(str(trial), [str(t) for t in keys]))
     store, key = open_store(place), str(keys[trial])
-    found_tables = {table: store.table(key, table) for table in sorted(store.tables_of(key))}
-    tables = {table: frame for table, frame in found_tables.items() if frame is not None}
+    tables = run_tables(store, key)
     if "flow_samples" not in tables:
         raise InputError.at("DIR", "runs without samples", 'run.record = "samples" or more')
     scenario = store.scenario(key)
