@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from narrows._native import MAX_TRIALS
+from narrows.backends import Backend
 from narrows.errors import EngineError, InputError
 from narrows.execute import BatchOutcome, Failure, Job, Pool, StoreCache, Watcher, width
 from narrows.execute.reproducer import write_reproducer
 from narrows.metrics.checks import CombinationOutcome
-from narrows.plan import Cell, Trial, content_hash
+from narrows.plan import Cell, Grid, Trial, content_hash
 from narrows.provenance import provenance
 from narrows.store import Store, create_store, slug
 from narrows.store.atomic import writing
@@ -136,15 +137,10 @@ def _note(
     broken: Sequence[CombinationOutcome] | None = None,
 ) -> None:
     """Records the study with the runs known by now, and the checks that were `broken`."""
-    runs = runs_table(job.grid, counts(job.grid, store))
-    record = {
-        **_record(job),
-        "command": list(command),
-        "runs": content_hash(runs["run"].to_list()),
-    }
+    more: dict[str, Any] = {"filters": list(job.filters), "command": list(command)}
     if broken is not None and job.grid.checks:
-        record["checks"] = record_of(job.grid, [cell.number for cell in job.cells], broken)
-    store.add_study(job.name, record, runs)
+        more["checks"] = record_of(job.grid, [cell.number for cell in job.cells], broken)
+    note_study(store, job.grid, job.backend, counts(job.grid, store), **more)
 
 
 def _more(job: SweepJob, store: Store, workers: int) -> list[tuple[Cell, Trial]]:
@@ -175,15 +171,23 @@ def _run(
     return ClusterPool(wanted, store, cluster, jobs).run(watcher)
 
 
-def _record(job: SweepJob) -> dict[str, Any]:
-    study = job.grid.study
-    return {
+def note_study(
+    store: Store, grid: Grid, backend: Backend, counts: Mapping[int, int], **more: object
+) -> None:
+    """Records a study with the runs known by now, `counts` of each combination.
+
+    `more` is added to the record.
+    """
+    study, runs = grid.study, runs_table(grid, counts)
+    record = {
         "name": study.name,
-        "backend": job.backend.name,
-        "engine": job.backend.engine,
+        "backend": backend.name,
+        "engine": backend.engine,
         "axes": [axis.place for axis in study.axes],
-        "combinations": len(job.grid.cells),
-        "filters": list(job.filters),
+        "combinations": len(grid.cells),
         "spec": study.text,
         "provenance": provenance(),
+        "runs": content_hash(runs["run"].to_list()),
+        **more,
     }
+    store.add_study(study.name, record, runs)
