@@ -44,12 +44,15 @@ BACKENDS = {
         BackendInfo("hosts", "Hosts", "needed", real=True),
     )
 }
+OBSERVED = tuple(entry.name for entry in BACKENDS.values() if entry.observed)
+"""Back ends with a single observation, however often they are run."""
 NAMES = tuple(entry.name for entry in BACKENDS.values() if entry.option != "needed")
 """The back ends of this version that run scenarios and need no inventory or directory."""
 
 __all__ = [
     "BACKENDS",
     "NAMES",
+    "OBSERVED",
     "Backend",
     "CaptureRequest",
     "CapturingBackend",

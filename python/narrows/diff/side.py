@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from narrows.backends import BACKENDS
+from narrows.backends import OBSERVED
 from narrows.errors import InputError
 from narrows.figures.names import setting, title_of, value_words
 from narrows.figures.sweeps.view import classes_of, controls_of
@@ -17,7 +17,6 @@ from narrows.store import Place, Result, is_store, location, open_result, open_s
 from narrows.sweeps.export import frame
 
 RUN, SWEEP = "run", "sweep"
-OBSERVED = tuple(entry.name for entry in BACKENDS.values() if entry.observed)
 MOST_IN_TITLE = 3
 """With more changes, the title only gives their number."""
 

@@ -22,7 +22,7 @@ from narrows.backends.hosts.checks import (
 from narrows.backends.hosts.facts import IPERF3, Facts, read_facts
 from narrows.backends.hosts.inventory import Inventory, load_inventory
 from narrows.backends.hosts.line_rates import known_rates, refuse_slow_hosts
-from narrows.backends.hosts.measure import find_program, measure, read_json, run_end_ns
+from narrows.backends.hosts.measure import find_program, measure, run_end_ns
 from narrows.backends.hosts.plan import ROUTER, TRAFFIC, RunPlan, plan_run
 from narrows.backends.hosts.session import HostError
 from narrows.backends.hosts.tables import HostResults, hosts_tables
@@ -33,7 +33,7 @@ from narrows.backends.hosts.validity import (
     drop_reasons,
 )
 from narrows.backends.linux.directory import run_directory
-from narrows.backends.linux.tables import extent, read_flows
+from narrows.backends.linux.tables import extent, read_flows, read_json
 from narrows.backends.linux.validity import (
     MOST_DRY,
     dry_parts,

@@ -5,8 +5,10 @@ Values that Linux's TCP doesn't show are null: the latest RTT sample and the pac
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from narrows.backends.linux.internals import cca_states
 from narrows.backends.linux.traffic import FIRST_PORT
@@ -23,6 +25,12 @@ _INFINITE = 0x7FFF_FFFF
 _UNPACED = str(2**64 - 1)
 """Linux's pacing rate while none is set."""
 _FIN, _SYN = 1, 2
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Reads a JSON file that one of our programs wrote."""
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
 
 
 def read_csv(path: Path) -> pl.DataFrame:
