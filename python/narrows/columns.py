@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from narrows import _native
 from narrows._native import ArrowTable
+from narrows.late import pl
 
-if TYPE_CHECKING:
-    import polars as pl
-    from numpy.typing import NDArray
-
+Floats: TypeAlias = NDArray[np.float64]
+"""Numbers, NaN where one is unknown."""
 Table: TypeAlias = "Columns | ArrowTable | pl.DataFrame"
 """A table in any form."""
 Tables: TypeAlias = Mapping[str, "Columns | ArrowTable | pl.DataFrame"]
@@ -27,8 +27,6 @@ Tables: TypeAlias = Mapping[str, "Columns | ArrowTable | pl.DataFrame"]
 @cache
 def schema(table: str) -> Mapping[str, pl.DataType]:
     """Returns the columns of a table by name, in order; raises KeyError for an unknown table."""
-    import polars as pl
-
     types = {
         "float64": pl.Float64(),
         "uint32": pl.UInt32(),
@@ -42,8 +40,6 @@ def schema(table: str) -> Mapping[str, pl.DataType]:
 
 def empty(table: str) -> pl.DataFrame:
     """Returns the table without rows."""
-    import polars as pl
-
     return pl.DataFrame(schema=dict(schema(table)))
 
 
@@ -52,8 +48,6 @@ def compute_table(table: str, rows: pl.DataFrame, known: Mapping[str, pl.Expr]) 
 
     Raises ValueError for a column that the table doesn't have.
     """
-    import polars as pl
-
     columns = schema(table)
     if others := known.keys() - columns.keys():
         raise ValueError(f"{table} has no column {', '.join(sorted(others))}")
@@ -166,8 +160,6 @@ class Columns:
 
     def frame(self) -> pl.DataFrame:
         """Returns the table for polars; unknown numbers are null."""
-        import polars as pl
-
         series = [
             pl.Series(name, self[name].tolist(), pl.String())
             if self[name].dtype.kind == "O"
@@ -192,8 +184,6 @@ def source(table: Table) -> ArrowTable | pl.DataFrame:
         return source(table.frame() if table.source is None else table.source)
     if isinstance(table, ArrowTable):
         return table
-    import polars as pl
-
     return table.with_columns(pl.col(pl.Null).cast(pl.Float64))  # Arrow's nulls have no values
 
 

@@ -7,25 +7,26 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from narrows.execute import RunProgress
+from narrows.execute.cost import slowest
 from narrows.execute.watcher import clock, progress_line
-from narrows.words import align, count_of
+from narrows.known import average, total
+from narrows.spec.python_control import imported_by
+from narrows.store import Result
+from narrows.words import UNKNOWN, align, cell, count_of
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
     from rich.table import Table
 
-    from narrows.execute import RunProgress
     from narrows.metrics.metric import Entry
     from narrows.runner import Experiment
-    from narrows.store import Result
 
 LONG_S = 60.0
 """A longer estimated duration is printed before a run."""
 SHOW_AFTER_S = 1.0
 """A shorter run shows no progress bar."""
-UNKNOWN = "-"
-"""The cell of a value that isn't known."""
 MOST_ROWS = 12
 """More flows than this are summarised by congestion control."""
 PLAIN_WIDTH = 100
@@ -171,8 +172,6 @@ def note_cached(result: Result) -> None:
     """Says on standard error that nothing ran."""
     note = "was already complete, so nothing ran; --force runs it again"
     print(f"narrows: {result.path} {note}", file=sys.stderr)
-    from narrows.spec.python_control import imported_by
-
     controls = result.trials[0].scenario.get("controls", {})
     for file, modules in imported_by(controls):
         names = ", ".join(modules)
@@ -184,7 +183,6 @@ def note_cost(job: Experiment) -> None:
 
     It does so before the run begins.
     """
-    from narrows.execute.cost import slowest
     from narrows.runner import expected_s
 
     if job.backend.name != "sim" or (seconds := expected_s(job)) < LONG_S:
@@ -272,15 +270,15 @@ def completion_rows(runs: Sequence[Entry]) -> Iterator[tuple[str, list[str]]]:
             yield f"  {span.title}", _completion_cells(of_size, len(runs))
         counts = [entry["unfinished"] for entry in entries]
         if any(count is None or count > 0 for count in counts):
-            yield "  not finished", [_cell(_mean(counts), "{:.4g}"), *[""] * 7]
+            yield "  not finished", [cell(average(counts), "{:.4g}"), *[""] * 7]
 
 
 def _completion_cells(entries: Sequence[Entry], runs: int) -> list[str]:
     times = ("mean", "p50", "p95", "p99")
     return [
-        _cell(_sum(entry["completed"] for entry in entries), "{:,.4g}", 1 / runs),
-        *(_cell(_mean(e["completion_s"][name] for e in entries), "{:.3f}") for name in times),
-        *(_cell(_mean(e["slowdown"][name] for e in entries), "{:.2f}") for name in times[1:]),
+        cell(total(entry["completed"] for entry in entries), "{:,.4g}", 1 / runs),
+        *(cell(average(e["completion_s"][name] for e in entries), "{:.3f}") for name in times),
+        *(cell(average(e["slowdown"][name] for e in entries), "{:.2f}") for name in times[1:]),
     ]
 
 
@@ -298,7 +296,7 @@ def application_lines(runs: Sequence[Entry]) -> Iterator[str]:
     flows = [flow for run in runs for flow in run["flows"] if flow.get("workload")]
     for name in list(dict.fromkeys(flow["name"] for flow in flows))[:MOST_ROWS]:
         own = [flow["workload"] for flow in flows if flow["name"] == name]
-        means = {key: _mean(one.get(key) for one in own) for key in _OF_APPLICATIONS}
+        means = {key: average(one.get(key) for one in own) for key in _OF_APPLICATIONS}
         words = [
             f"{titles[key].title} {mean:.3g} {titles[key].unit}".rstrip()
             for key, mean in means.items()
@@ -334,12 +332,12 @@ def _chains_as_one(flows: Sequence[Entry]) -> Iterator[Entry]:
             "name": name,
             "cca": own[0]["cca"],
             "instances": len(own),
-            "goodput_mbps": _mean(flow["goodput_mbps"] for flow in own),
-            "share": _sum(flow["share"] for flow in own),
-            "retransmits": _sum(flow["retransmits"] for flow in own),
-            "rtt_mean_ms": _mean(flow["rtt_ms"]["mean"] for flow in own),
-            "rtt_p95_ms": _mean(flow["rtt_ms"]["p95"] for flow in own),
-            "fct_s": _mean(_completion_time(flow) for flow in own),
+            "goodput_mbps": average(flow["goodput_mbps"] for flow in own),
+            "share": total(flow["share"] for flow in own),
+            "retransmits": total(flow["retransmits"] for flow in own),
+            "rtt_mean_ms": average(flow["rtt_ms"]["mean"] for flow in own),
+            "rtt_p95_ms": average(flow["rtt_ms"]["p95"] for flow in own),
+            "fct_s": average(_completion_time(flow) for flow in own),
         }
 
 
@@ -351,12 +349,12 @@ def _name_label(group: Sequence[Entry], runs: int) -> str:
 def _row(group: Sequence[Entry], runs: int, label: str) -> tuple[str, str, list[str]]:
     """Sums shares and retransmissions within a run; the other values are means over flows."""
     cells = [
-        _cell(_mean(flow["goodput_mbps"] for flow in group), "{:.2f}"),
-        _cell(_sum(flow["share"] for flow in group), "{:.1f}", 100 / runs),
-        _cell(_sum(flow["retransmits"] for flow in group), "{:,.0f}", 1 / runs),
-        _cell(_mean(flow["rtt_mean_ms"] for flow in group), "{:.1f}"),
-        _cell(_mean(flow["rtt_p95_ms"] for flow in group), "{:.1f}"),
-        _cell(_mean(flow["fct_s"] for flow in group), "{:.3f}"),
+        cell(average(flow["goodput_mbps"] for flow in group), "{:.2f}"),
+        cell(total(flow["share"] for flow in group), "{:.1f}", 100 / runs),
+        cell(total(flow["retransmits"] for flow in group), "{:,.0f}", 1 / runs),
+        cell(average(flow["rtt_mean_ms"] for flow in group), "{:.1f}"),
+        cell(average(flow["rtt_p95_ms"] for flow in group), "{:.1f}"),
+        cell(average(flow["fct_s"] for flow in group), "{:.3f}"),
     ]
     return label, str(group[0]["cca"]), cells
 
@@ -385,8 +383,8 @@ def _link_lines(runs: Sequence[Entry]) -> Iterator[str]:
 
 def _loss_line(losses: Sequence[Entry]) -> str:
     """Says how much data was lost on the whole path, and where; unknown values are left out."""
-    rate = _mean(loss["loss_rate"] for loss in losses)
-    known = ((place, _mean(loss[place] for loss in losses)) for place in ("queues", "elsewhere"))
+    rate = average(loss["loss_rate"] for loss in losses)
+    known = ((place, average(loss[place] for loss in losses)) for place in ("queues", "elsewhere"))
     words = {"queues": "packets in queues", "elsewhere": "elsewhere"}
     places = [f"{count:,.0f} {words[place]}" for place, count in known if count is not None]
     more = f" ({', '.join(places)})" if places else ""
@@ -397,13 +395,13 @@ def _link_line(name: str, links: Sequence[Entry], rtt_ms: float) -> str:
     """Describes a link; `rtt_ms` is the path's delay: a BDP, where the rate is constant."""
 
     def mean(key: str, form: str, scale: float = 1.0) -> Iterator[str]:
-        found = _mean(link[key] for link in links)
+        found = average(link[key] for link in links)
         if found is not None:
             yield form.format(found * scale)
 
     def queue(statistic: str) -> Iterator[str]:
         bdp, ms = (
-            _mean(link[key][statistic] for link in links) for key in ("queue_bdp", "queue_ms")
+            average(link[key][statistic] for link in links) for key in ("queue_bdp", "queue_ms")
         )
         parts = [] if bdp is None else [f"{bdp:.2f} BDP"]
         if ms is not None:
@@ -419,20 +417,6 @@ def _link_line(name: str, links: Sequence[Entry], rtt_ms: float) -> str:
         *mean("forwarded", "{:,.0f} packets forwarded"),
     )
     return f"{name}: {', '.join(parts) or 'unknown, since nothing shows its capacity'}"
-
-
-def _mean(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
-
-
-def _sum(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
-
-
-def _cell(value: float | None, form: str, scale: float = 1.0) -> str:
-    return UNKNOWN if value is None else form.format(value * scale)
 
 
 def print_list(rows: Iterable[tuple[str, str]]) -> None:

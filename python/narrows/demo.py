@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from narrows.backends import get_backend
 from narrows.errors import NarrowsError
 from narrows.execute import Watcher
+from narrows.figures.model import Floats
 from narrows.metrics.intervals import explain_zero
 
 if TYPE_CHECKING:
-    from narrows.figures.model import Floats
     from narrows.report import Check
     from narrows.reproduce.make import Reproduction
 
@@ -57,7 +58,6 @@ class Demo:
 
 def compute(out: str | Path | None = None, watcher: Watcher | None = None) -> Demo:
     """Reproduces the figure on its small grid; raises NarrowsError if a run fails."""
-    from narrows.backends import get_backend
     from narrows.reproduce.catalogue import exhibits
     from narrows.reproduce.exhibit import Scope
     from narrows.reproduce.gather import measurements, work

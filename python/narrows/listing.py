@@ -10,6 +10,7 @@ from typing import Any
 
 from narrows.backends import NAMES, get_backend
 from narrows.errors import InputError
+from narrows.late import _native
 from narrows.spec import registry
 from narrows.spec.datagrams import MEDIA_CONTROLS
 from narrows.spec.suggest import nearest, one_of, quote
@@ -214,8 +215,6 @@ def _parameters(entry: Mapping[str, Any]) -> Iterator[Row]:
 
 def _fields() -> Iterator[Row]:
     """Yields the keys of a specification, each with the tables above it."""
-    from narrows import _native
-
     yield from _keys("", json.loads(_native.schema()))
 
 
@@ -239,32 +238,9 @@ def _figures() -> Iterator[Row]:
 
 
 def _metrics() -> Iterator[Row]:
-    from narrows.metrics.catalogue import (
-        APPLICATION,
-        CLASS,
-        COMPLETION,
-        FLOW,
-        HALVES,
-        PACKETS,
-        RUN,
-        WORKLOAD,
-    )
-    from narrows.metrics.metric import Metric
+    from narrows.metrics.catalogue import GROUPS
 
-    applications = {one.name: one for its in APPLICATION.values() for one in its}.values()
-    parts: tuple[tuple[str, str, Iterable[Metric]], ...] = (
-        ("of a run", "columns of the table `summary`", (*RUN, PACKETS)),
-        (
-            "of a class",
-            "columns of `summary` called CLASS.NAME, such as bbr.share",
-            (*CLASS, *HALVES),
-        ),
-        ("of videos and calls", "the same, of classes with such flows", applications),
-        ("of transfers", "the same, of classes with transfers that end", COMPLETION),
-        ("of a flow", "columns of the table `flows`", FLOW),
-        ("of an application", "columns of `flows` for flows with a workload", WORKLOAD),
-    )
-    for title, where, metrics in parts:
+    for title, where, metrics in GROUPS:
         yield title, where
         for metric in metrics:
             unit = f" ({metric.unit})" if metric.unit else ""

@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from narrows.backends import Backend, CaptureRequest, get_backend
+from narrows.backends import Backend, CaptureRequest, Progress, get_backend
 from narrows.errors import EngineError, InputError
-from narrows.execute import Cache, FinishedJob, Job, Pool, width
+from narrows.execute import Cache, FinishedJob, Job, Pool, Watcher, width
 from narrows.execute.cost import LOAD_PER_CPU_S
 from narrows.execute.cost import load as load_of
 from narrows.execute.job import make
@@ -28,14 +28,12 @@ from narrows.store import (
     new_result,
 )
 from narrows.store.owned import remove_abandoned
+from narrows.store.read import StoredTrial
 from narrows.version import __version__
 
 if TYPE_CHECKING:
-    from narrows.backends import Progress
-    from narrows.execute import Watcher
     from narrows.metrics.checks import Combination, CombinationOutcome
     from narrows.metrics.series import RunSeries
-    from narrows.store.read import StoredTrial
 
 MAX_SNAPLEN = 262_144
 """The limit of tcpdump, too."""

@@ -47,6 +47,15 @@ def label_in_percent(label: str) -> str:
     return f"{title} (%){comma}{group}"
 
 
+UNKNOWN = "-"
+"""The cell of a value that isn't known."""
+
+
+def cell(value: float | None, form: str, scale: float = 1.0) -> str:
+    """Returns a value, times `scale`, as a cell of a table in this form."""
+    return UNKNOWN if value is None else form.format(value * scale)
+
+
 def align(rows: Sequence[Sequence[str]], left: int = 1, *, words: bool = False) -> list[str]:
     """Returns rows as lines: the first `left` columns are left-aligned, the others right-aligned.
 

@@ -8,17 +8,11 @@ import synthetic_run
 
 from narrows.metrics import summarise
 from narrows.plan import Plan, Trial
-from narrows.report import Check
 from narrows.store import RunInfo, RunRecord, new_result
 
 SPEC = 'name = "bbr-and-cubic-take-turns"\n\n[path]\nrate = "80mbit"\nrtt = "25ms"\n'
 COMMAND = ("/somewhere/bin/narrows", "run", "fig9.toml", "--set", "path.buffer=1.75bdp")
 CCAS = ("bbr", "bbr", "cubic", "cubic")
-CHECKS = (
-    Check("They take turns.", "By the autocorrelation.", "20 to 30 s", "20.1 s", True),
-    Check("Nothing is lost.", "Drops of arrivals.", "0 %", "2.4 %", False),
-    Check("Probes are seen.", "By the states.", "10 s", "no states", None),
-)
 
 
 def write(

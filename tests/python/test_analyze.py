@@ -242,6 +242,10 @@ def test_the_time_sequence_graph_is_on_the_page(analysis):
     assert "trial-1/capture.json" in page
     assert not (analysis.result.path / "sequence.png").exists()
     write_report(analysis.result.path, pictures=True)
+    assert (
+        "rate, delay, buffer and queue are estimates"
+        in (analysis.result.path / "report.html").read_text()
+    )
     assert (analysis.result.path / "sequence.png").stat().st_size > 10_000
 
 

@@ -120,7 +120,7 @@ def test_only_files_named_like_locks_are_removed_from_a_store(store: Path) -> No
     assert not (store / "locks" / ("a" * 32)).exists()
 
 
-@pytest.mark.parametrize("page", ["report.html", "figure.png", "figure.svg", "checks.json"])
+@pytest.mark.parametrize("page", ["report.html", "figure.png", "figure.svg"])
 def test_a_page_replaces_a_link_instead_of_following_it(
     result: Path, victim: Path, page: str
 ) -> None:

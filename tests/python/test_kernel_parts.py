@@ -14,7 +14,7 @@ from required import require
 from specimens import GOOD, scenario_of
 
 from narrows.backends.kernel import backend, machine
-from narrows.backends.kernel.config import LATENESS_LIMITS_NS, router_config
+from narrows.backends.kernel.config import router_config
 from narrows.backends.kernel.machine import KernelRunError, carry, check
 from narrows.backends.kernel.senders import Senders, find_senders
 from narrows.backends.linux import directory as place
@@ -23,6 +23,7 @@ from narrows.backends.linux.directory import run_directory
 from narrows.backends.linux.refusals import check_features
 from narrows.backends.linux.tables import queue_depths
 from narrows.backends.linux.traffic import fine_interval, scenario_for_programs
+from narrows.backends.linux.validity import LATENESS_LIMITS_NS
 from narrows.backends.uml.network import tool_config
 from narrows.cached import cache_directory
 from narrows.errors import InputError, SpecError, StoreError

@@ -106,7 +106,7 @@ def test_missing_programs_are_named_in_one_message(
     spec = write(tmp_path, "mine.bpf.c", b"")
     with allowing([tmp_path]):
         scenario = load(spec).spec.scenario
-    monkeypatch.setattr(programs, "find_program", lambda _program: None)
+    monkeypatch.setattr(programs, "which", lambda _program: None)
     monkeypatch.setattr(programs, "HEADERS", tmp_path / "none")
     with pytest.raises(InputError, match="`apt install clang bpftool libbpf-dev`"):
         programs.check(scenario)

@@ -13,12 +13,11 @@ import pytest
 import synthetic_result
 import synthetic_run
 from required import needs
-from synthetic_result import CHECKS
 
 from narrows import figures
 from narrows.errors import StoreError
 from narrows.figures.model import Figure, Line, Panel, Stack
-from narrows.report import Check, Verdicts, page, single, write_report
+from narrows.report import page, single, write_report
 from narrows.report.conditions import conditions
 from narrows.store.intact import seal
 
@@ -132,29 +131,6 @@ def test_a_figure_with_many_panels_is_folded(tmp_path, monkeypatch):
     html = write_report(path).page.read_text()
     folded = html.count('<details class="more">')
     assert 4 <= folded <= html.count("<figure>") == len(figures.of("run")) - len(WITHOUT)
-
-
-def test_verdicts_are_shown_and_kept(tmp_path):
-    path = synthetic_result.write(tmp_path / "run", duration_s=20.0)
-    write_report(path, Verdicts("A lead.", (5.0, 15.0), CHECKS))
-    first = (path / "report.html").read_text()
-    reader = Reader(first)
-    for check in CHECKS:
-        assert f"{check.verdict} {check.statement}" in reader.text
-        assert check.rule in reader.text
-        assert check.measured in reader.text
-    assert "A lead." in reader.text
-    assert reader.data["timeline-1-data"]["layout"]["xaxis"]["range"] == [5.0, 15.0]
-    write_report(path)
-    assert (path / "report.html").read_text() == first
-
-
-@pytest.mark.parametrize(
-    ("passed", "verdict"),
-    [(True, "met"), (False, "not met"), (None, "undecided")],
-)
-def test_a_verdict_in_words(passed, verdict):
-    assert Check("", "", "", "", passed).verdict == verdict
 
 
 def test_parameters_of_a_queue_are_in_words_and_units():

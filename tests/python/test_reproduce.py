@@ -506,3 +506,11 @@ def test_the_ledger_is_in_the_directory_of_the_reproduction(reproduction):
         f"panaderia/fig9-{part}" for part in ("cycle", "rtprop", "loss")
     ]
     assert make.OUT.name == "reproduce"
+
+
+@pytest.mark.parametrize(
+    ("passed", "verdict"),
+    [(True, "met"), (False, "not met"), (None, "undecided")],
+)
+def test_a_verdict_in_words(passed, verdict):
+    assert Check("", "", "", "", passed).verdict == verdict

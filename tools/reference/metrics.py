@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from narrows.metrics.catalogue import (
-    APPLICATION,
     CLASS,
     COMPLETION,
     FLOW,
     HALVES,
+    OF_APPLICATIONS,
     PACKETS,
     RUN,
     WORKLOAD,
@@ -125,9 +125,7 @@ def generate() -> str:
         run=table((*RUN, PACKETS)),
         of_class=table((*CLASS, *HALVES)),
         completion=table(COMPLETION),
-        application=table(
-            {metric.name: metric for its in APPLICATION.values() for metric in its}.values()
-        ),
+        application=table(OF_APPLICATIONS),
         flow=table(FLOW),
         workload=table(WORKLOAD),
         series="\n".join([*derived_rows("a flow", OF_FLOW), *derived_rows("a link", OF_LINK)]),

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from narrows.columns import compute_table
+from narrows.late import pl
 from narrows.packets import PACKET_BYTES, WIRE
 
 WINDOW_S = 0.1

@@ -11,14 +11,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from narrows import _native
 from narrows.analyze import ss_log
 from narrows.errors import InputError
-
-if TYPE_CHECKING:
-    import polars as pl
+from narrows.late import pl
 
 _KEYS = re.compile(rb"^(?:CLIENT|SERVER)_\w*TRAFFIC_SECRET\w* [0-9a-fA-F]+ [0-9a-fA-F]+\s*$", re.M)
 """A line of a key log (RFC 9850)."""
@@ -82,8 +80,6 @@ def _read(
         if Path(place).suffix == ".json":
             remedy = "a capture or a qlog, or `narrows import` for what iperf3 writes"
         raise InputError.at(place, found or "files that can't be analysed", remedy) from None
-    import polars as pl
-
     findings: dict[str, Any] = json.loads(output.summary)
     findings["engine"] = f"narrows {_native.engine_version}"
     return findings, {name: pl.DataFrame(table) for name, table in output.tables.items()}

@@ -12,9 +12,9 @@ from typing import Any
 
 from narrows.analyze.make import Analysis
 from narrows.backends import get_backend
+from narrows.known import average
 from narrows.metrics import summarise
 from narrows.plan import plan
-from narrows.report.numbers import mean
 from narrows.spec import Override
 from narrows.spec.reading import parse
 
@@ -98,9 +98,9 @@ def run(text: str, *overrides: str) -> tuple[ReplayedFlow, ...]:
 
 def _mean(flows: Sequence[Mapping[str, Any]]) -> ReplayedFlow:
     return ReplayedFlow(
-        mean([flow["goodput_mbps"] for flow in flows]),
-        mean([flow["rtt_ms"]["mean"] for flow in flows]),
-        mean([flow["retransmits"] for flow in flows]),
+        average([flow["goodput_mbps"] for flow in flows]),
+        average([flow["rtt_ms"]["mean"] for flow in flows]),
+        average([flow["retransmits"] for flow in flows]),
     )
 
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from narrows._native import MAX_NAME
 from narrows.analyze.path import estimate, queue_distribution, queue_samples
@@ -16,22 +16,13 @@ from narrows.analyze.reading import Captures, Watcher, read_files, without_data
 from narrows.analyze.scenario import BACKEND, plan_of_capture, specification
 from narrows.analyze.sockets import join_logs
 from narrows.errors import InputError
+from narrows.late import pl
 from narrows.metrics import summarise
 from narrows.plan import Plan
-from narrows.report import FINDINGS, Verdicts, write_report
-from narrows.spec.measured import capacity_known
+from narrows.report import FINDINGS, write_report
 from narrows.spec.reading import CheckedSpecification
 from narrows.store import Result, RunInfo, RunRecord, default_directory, digest, new_result
 from narrows.version import __version__
-
-if TYPE_CHECKING:
-    import polars as pl
-
-_LEAD = (
-    "This is a measurement. The path's rate, delay, buffer and queue are estimates: the highest "
-    "rate of all flows together, the shortest round trip, and the excess of the others over it."
-)
-_UNREACHED = " No queue lasted, so the capacity is unknown."
 
 
 @dataclass(frozen=True)
@@ -43,12 +34,6 @@ class MeasuredRun:
     result: RunRecord
     summary: Mapping[str, Any]
     findings: Mapping[str, Any] = field(default_factory=dict)
-
-
-def _lead(run: MeasuredRun) -> str:
-    """The sentence under the title of a measurement's page."""
-    known = capacity_known(run.plan.trials[0].scenario)
-    return _LEAD if known else _LEAD + _UNREACHED
 
 
 def read_captures(
@@ -69,7 +54,7 @@ def write(
     with new_result(final, run.plan, __version__, command, force) as draft:
         draft.add_trial(run.plan.trials[0], run.result)
         written = draft.finish(run.loaded.text, {"runs": [run.summary]})
-        write_report(written.path, Verdicts(lead=_lead(run)))
+        write_report(written.path)
         return draft.publish()
 
 
@@ -117,8 +102,6 @@ def _join(
 
 
 def _append_queue(tables: Mapping[str, pl.DataFrame], queue: pl.DataFrame) -> pl.DataFrame:
-    import polars as pl
-
     return pl.concat([tables["distributions"], queue])
 
 

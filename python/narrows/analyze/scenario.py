@@ -12,6 +12,7 @@ from narrows.analyze.path import Flow, PathEstimate, round_trip_ms
 from narrows.errors import InputError
 from narrows.plan import Plan, Trial, canonical_json, content_hash, plan
 from narrows.spec.reading import CheckedSpecification, parse
+from narrows.spec.values import to_toml
 
 BACKEND = "capture"
 UNSURE, UNKNOWN = "unsure", ("unsure", "hidden")
@@ -72,7 +73,7 @@ def _text(
     duration_s, interval_ns = run
     lines = [
         _HEAD,
-        f"name = {_quote(name)}",
+        f"name = {to_toml(name, inline=True)}",
         "",
         "[path]",
         f'rate = "{path.rate_bps}bit"' + ("" if path.known else f" {_AT_LEAST}"),
@@ -99,7 +100,7 @@ def _flow(title: str, flow: Flow, path: PathEstimate, causes: bool) -> list[str]
     lines = [
         "",
         "[[flows]]",
-        f"name = {_quote(title)}",
+        f"name = {to_toml(title, inline=True)}",
         f'cca = "{control}"' if known else f'cca = "{STAND_IN}" # not known',
         f'start = "{_duration(round(flow["start_s"] * 1e9))}"',
     ]
@@ -139,11 +140,6 @@ def _duration(ns: int) -> str:
     """A time in the largest unit in which it is a whole number."""
     units = (("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1))
     return next(f"{ns // size}{unit}" for unit, size in units if ns % size == 0)
-
-
-def _quote(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
 
 
 def plan_of_capture(

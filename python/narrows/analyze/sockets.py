@@ -14,9 +14,9 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from narrows.analyze.ss_log import SsConnection, connections
+from narrows.late import pl
 from narrows.spec.registry import ccas
 
 _DAY_S, _ZONE_S = 86_400.0, 900.0

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from narrows.analyze.make import Analysis, Datagrams
 from narrows.report.accounts import conclusion, control_lines, path_lines, socket_lines
 from narrows.spec.measured import capacity_known
-from narrows.words import count_of
+from narrows.words import align, cell, count_of
 
 MOST_FLOWS = 20
 """More flows than this are in the results directory only."""
@@ -31,7 +31,7 @@ def lines(made: Analysis) -> Iterator[str]:
     shown = sorted(flows[:MOST_FLOWS], key=lambda flow: flow["id"])
     yield f"{found['duration_s']:.3f} s, {count_of(len(flows), 'flow')}"
     yield ""
-    yield from _table(shown)
+    yield from align([("flow", *_HEADS), *((str(flow["name"]), *_cells(flow)) for flow in shown)])
     if any(flow["loss"]["retransmitted"] for flow in shown):
         yield _LOST
     yield ""
@@ -76,26 +76,14 @@ def _place(flow: Mapping[str, Any]) -> str:
     return "an unknown place" if place == "unknown" else f"the {place}"
 
 
-def _table(flows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    rows = [("flow", *_HEADS), *((str(flow["name"]), *_cells(flow)) for flow in flows)]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    for row in rows:
-        cells = (cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
-        yield f"{row[0]:{widths[0]}}  {'  '.join(cells)}"
-
-
 def _cells(flow: Mapping[str, Any]) -> tuple[str, ...]:
     loss = flow["loss"]
     return (
-        _cell(flow["goodput_mbps"], "{:.2f}"),
+        cell(flow["goodput_mbps"], "{:.2f}"),
         f"{flow['packets']:,}",
         f"{loss['retransmitted']:,}",
-        _cell(loss["loss_rate"], "{:.3f}", 100),
-        _cell(flow["rtt_ms"]["mean"], "{:.2f}"),
-        _cell(flow["queueing_ms"], "{:.2f}"),
+        cell(loss["loss_rate"], "{:.3f}", 100),
+        cell(flow["rtt_ms"]["mean"], "{:.2f}"),
+        cell(flow["queueing_ms"], "{:.2f}"),
         str(flow["control"]["control"]),
     )
-
-
-def _cell(value: float | None, form: str, scale: float = 1.0) -> str:
-    return "-" if value is None else form.format(value * scale)

@@ -9,6 +9,6 @@ what they need to know. `rounds` gathers their requests, `runs` does them and ke
 
 from __future__ import annotations
 
-from narrows.answer.make import AnswerSet, answer
+from narrows.answer.make import answer
 
-__all__ = ["AnswerSet", "answer"]
+__all__ = ["answer"]

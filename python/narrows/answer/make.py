@@ -25,10 +25,9 @@ from narrows.errors import InputError
 from narrows.execute import Watcher
 from narrows.metrics.intervals import explain_zero, half_width
 from narrows.spec import Override, SpecificationText
-from narrows.store import RESULTS, Store, create_store, slug
+from narrows.store import RESULTS, create_store, slug
 from narrows.store.atomic import write_text, writing
 from narrows.sweeps.figure import save
-from narrows.sweeps.overview import overview
 from narrows.sweeps.page import write_pages
 from narrows.version import __version__
 from narrows.words import begin_upper
@@ -138,9 +137,12 @@ def answer(
         found = find(study, runs, limits, precision)
     finally:
         runs.note()
-    pictures, drifting = _pictures(study, found, runs, directory), _drifting(runs.store, study.name)
-    made = AnswerSet(study, found, runs.total, directory, pictures, drifting)
     stem = directory / f"{slug(study.name)}-answer"
+    with writing(stem):
+        pictures = save(chart(study, found, runs.total), stem, ("html", "png", "svg"))
+    pages = write_pages(directory, study.name)
+    drifting = " ".join(one.drifting for one in pages.values())
+    made = AnswerSet(study, found, runs.total, directory, (pictures[-1], *pages), drifting)
     write_text(stem.with_name(f"{stem.name}.json"), json.dumps(made.document(), indent=1) + "\n")
     return made
 
@@ -171,22 +173,3 @@ def _limits(trials: int, most: int) -> Limits:
     if most < trials:
         raise InputError.at("--max-trials", str(most), f"at least --trials, {trials},")
     return Limits(trials, most)
-
-
-def _drifting(store: Store, name: str) -> str:
-    """Returns a sentence, if something still changes within the runs of the study."""
-    known = ((stem, one) for stem, one in store.studies().items() if one["name"] == name)
-    return " ".join(overview(store, stem, one, {}).drifting for stem, one in known)
-
-
-def _pictures(
-    study: AskedStudy,
-    found: Mapping[AskedCase, Bracket | Ranking],
-    runs: StoredRuns,
-    directory: Path,
-) -> tuple[Path, ...]:
-    """Draws the chart, and writes the page of the sweep."""
-    stem = directory / f"{slug(study.name)}-answer"
-    with writing(stem):
-        pictures = save(chart(study, found, runs.total), stem, ("html", "png", "svg"))
-    return (pictures[-1], *write_pages(directory, study.name))

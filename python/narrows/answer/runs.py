@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from narrows.answer.judge import Row
 from narrows.answer.rounds import TrialRequest
 from narrows.answer.study import AskedCase, AskedStudy
 from narrows.errors import NarrowsError
 from narrows.execute import Failure, Job, Pool, StoreCache, Watcher
-from narrows.plan import Grid, content_hash
-from narrows.provenance import provenance
 from narrows.spec.values import exact_value
 from narrows.store import Store
-from narrows.store.studies import runs_table
+from narrows.sweeps.run import note_study
 
 
 class RunFailedError(NarrowsError):
@@ -80,21 +77,8 @@ class StoredRuns:
         counts = {
             cell.number: self._counts.get(self.study.key(cell, written), 0) for cell in whole.cells
         }
-        runs = runs_table(whole, counts)
-        record = {**self._record(whole), "runs": content_hash(runs["run"].to_list())}
-        self.store.add_study(self.study.name, record, runs)
-
-    def _record(self, whole: Grid) -> dict[str, Any]:
-        return {
-            "name": self.study.name,
-            "backend": self.study.backend.name,
-            "engine": self.study.backend.engine,
-            "axes": [axis.place for axis in whole.study.axes],
-            "combinations": len(whole.cells),
-            "spec": whole.study.text,
-            "question": str(self.study.question),
-            "provenance": provenance(),
-        }
+        question = str(self.study.question)
+        note_study(self.store, whole, self.study.backend, counts, question=question)
 
 
 def _order(exact: object) -> tuple[bool, float, str]:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from io import BytesIO
-from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure as Canvas
 
+from narrows.figures.model import Figure
 from narrows.figures.static import draw, style
-
-if TYPE_CHECKING:
-    from narrows.figures.model import Figure
 
 DPI = 110
 

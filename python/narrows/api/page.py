@@ -8,9 +8,9 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import polars as pl
+from narrows.late import pl
 
+if TYPE_CHECKING:
     from narrows.figures.model import Figure
 
 MOST_ROWS = 12

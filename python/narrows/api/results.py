@@ -7,17 +7,17 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from narrows import figures
+from narrows.api.page import Interactive, block
 from narrows.errors import InputError
+from narrows.late import pl
 from narrows.spec.suggest import one_of
 from narrows.store import Place, Result, is_store, location, open_store, states
 from narrows.store import open_result as open_directory
 from narrows.words import count_of
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from narrows.api.drawing import Drawing
-    from narrows.api.page import Interactive
     from narrows.figures.model import Figure
     from narrows.sweeps.run import SweepOutcome
 
@@ -95,12 +95,9 @@ class RunResult(Result, _Tables):
 
     def explore(self, name: str = "timeline", trial: int = 1) -> Interactive:
         """Returns the same figure, zoomable in a notebook."""
-        from narrows.api.page import Interactive
-
         return Interactive(self._figure_of(name, trial))
 
     def _figure_of(self, name: str, trial: int) -> Figure:
-        from narrows import figures
         from narrows.sweeps.figure import of_trial
 
         known = [entry.name for entry in figures.of("run")]
@@ -115,8 +112,6 @@ class RunResult(Result, _Tables):
         return of_trial(made, trial, len(self.trials))
 
     def _repr_html_(self) -> str:
-        from narrows.api.page import block
-
         engine, backend = self.manifest["engine"], self.manifest["backend"]
         runs = count_of(len(self.trials), "run")
         lines = [f"{runs} on {backend} ({engine}), in {self.path}"]
@@ -171,7 +166,7 @@ class SweepResult(_Tables):
         from narrows.sweeps.page import write_pages
 
         name = self.outcome.job.name if self.outcome is not None else None
-        made = write_pages(self.place, name)
+        made = list(write_pages(self.place, name))
         if not made:
             raise InputError.at(str(self.place), "a store without pages", "a directory on a disk")
         return made[-1]
@@ -180,7 +175,7 @@ class SweepResult(_Tables):
         """The rewritten pages of the store's studies; empty for a store in object storage."""
         from narrows.sweeps.page import write_pages
 
-        return write_pages(self.place)
+        return list(write_pages(self.place))
 
     def plot(
         self,
@@ -232,7 +227,6 @@ class SweepResult(_Tables):
         xscale: str | None = None,
     ) -> Interactive:
         """Returns the same figure, zoomable in a notebook."""
-        from narrows.api.page import Interactive
         from narrows.sweeps.figure import describe
 
         return Interactive(
@@ -262,8 +256,6 @@ class SweepResult(_Tables):
         return {key: str(record["error"]) for key, record in found.items()}
 
     def _repr_html_(self) -> str:
-        from narrows.api.page import block
-
         lines = [
             f"{s.name}: {s.stored} of {count_of(s.runs, 'run')}, {s.failed} failed "
             f"({s.backend} {s.engine})"

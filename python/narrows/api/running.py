@@ -11,10 +11,10 @@ from narrows.api.results import RunResult, SweepResult, of_run
 from narrows.api.tables import Scenario
 from narrows.spec import Override, SpecificationText
 from narrows.spec.permission import EVERYTHING, allowing
+from narrows.store import Place
 
 if TYPE_CHECKING:
     from narrows.execute import Watcher
-    from narrows.store import Place
 
 Source = Scenario | Mapping[str, Any] | str | Path
 """A scenario, its document as a mapping, or the path of a specification."""

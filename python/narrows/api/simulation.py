@@ -13,6 +13,7 @@ from narrows.api.running import Source, _name_overrides, _permission, _source
 from narrows.api.tables import Change, Flow
 from narrows.backends.sim import Simulator, parts, translate_errors
 from narrows.errors import InputError
+from narrows.late import pl
 from narrows.spec import Override, Spec, SpecificationText
 from narrows.spec.permission import EVERYTHING, allowing
 from narrows.spec.reading import open_text, read_written
@@ -21,8 +22,6 @@ from narrows.spec.values import to_toml
 from narrows.store.parquet import NativeTables
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from narrows._native import Simulation as Native
 
 

@@ -6,13 +6,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Literal
 
-from narrows.backends.protocol import (
-    Backend,
-    Capabilities,
-    CaptureRequest,
-    CapturingBackend,
-    Progress,
-)
+from narrows.backends.protocol import Backend, CaptureRequest, CapturingBackend, Progress
 from narrows.errors import InputError
 from narrows.spec.suggest import one_of
 
@@ -50,14 +44,16 @@ BACKENDS = {
         BackendInfo("hosts", "Hosts", "needed", real=True),
     )
 }
+OBSERVED = tuple(entry.name for entry in BACKENDS.values() if entry.observed)
+"""Back ends with a single observation, however often they are run."""
 NAMES = tuple(entry.name for entry in BACKENDS.values() if entry.option != "needed")
 """The back ends of this version that run scenarios and need no inventory or directory."""
 
 __all__ = [
     "BACKENDS",
     "NAMES",
+    "OBSERVED",
     "Backend",
-    "Capabilities",
     "CaptureRequest",
     "CapturingBackend",
     "Progress",

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from narrows.backends.protocol import Capabilities, CaptureRequest, Progress
 from narrows.errors import EngineError, Problem, SpecError
+from narrows.late import _native
 from narrows.spec import python_control, rust_control
 from narrows.spec.kernel_program import refuse_modules, refuse_programs
 from narrows.spec.scenario import Scenario
@@ -33,8 +34,6 @@ class Simulator:
     selector = name
 
     def __init__(self) -> None:
-        from narrows import _native
-
         self._native = _native
         self.engine = f"{_native.engine_version}+{_build()}"
         self._capabilities = self._own_capabilities()
@@ -183,8 +182,6 @@ def _build() -> str:
 
     Two builds of a version may give different results.
     """
-    from narrows import _native
-
     return blake2b(Path(str(_native.__file__)).read_bytes(), digest_size=6).hexdigest()
 
 

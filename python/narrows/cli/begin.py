@@ -14,6 +14,7 @@ import typer
 from narrows.cli.options import AsJson, Out
 from narrows.cli.output import hint, note, print_json, print_lines
 from narrows.cli.places import Show, as_path, has_display, show_page
+from narrows.errors import InputError
 
 COMPLETE = "_NARROWS_COMPLETE"
 """The variable by which a shell asks for completions."""
@@ -69,7 +70,6 @@ def init(
     """Write a specification or a study to start from, or list them."""
     from narrows import starters
     from narrows.console import print_list
-    from narrows.errors import InputError
     from narrows.spec.suggest import quote
 
     if kind is None:

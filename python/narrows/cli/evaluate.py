@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from narrows.cli.options import AllowCode, AsJson, Backend, Jobs, Out, permission
-from narrows.cli.output import print_json, print_lines
+from narrows.cli.output import print_result
 from narrows.cli.status import DONE, FAILED
 
 
@@ -84,8 +84,5 @@ def evaluate(
             watcher=bar,
             command=sys.argv,
         )
-    if as_json:
-        print_json(made.document())
-    else:
-        print_lines(made.lines())
+    print_result(made.document, made.lines, as_json)
     raise typer.Exit(DONE if made.good else FAILED)

@@ -9,7 +9,7 @@ import typer
 
 from narrows.cli.help import WholeGroup
 from narrows.cli.options import AsJson, Sets, overrides
-from narrows.cli.output import print_json, print_lines
+from narrows.cli.output import print_lines, print_result
 from narrows.cli.status import DONE, FAILED
 
 if TYPE_CHECKING:
@@ -32,10 +32,11 @@ def check(inventory: Annotated[str, _INVENTORY], as_json: AsJson = False) -> Non
     loaded = load_inventory(inventory)
     reports = examine(loaded)
     problems = [problem for report in reports for problem in report.problems()]
-    if as_json:
-        print_json([report.as_json() for report in reports])
-    else:
-        print_lines(report_lines(reports, loaded))
+    print_result(
+        lambda: [report.as_json() for report in reports],
+        lambda: report_lines(reports, loaded),
+        as_json,
+    )
     raise typer.Exit(FAILED if problems else DONE)
 
 

@@ -18,7 +18,7 @@ from narrows.cli.options import (
     permission,
     source,
 )
-from narrows.cli.output import print_json, print_lines
+from narrows.cli.output import print_lines, print_result
 from narrows.cli.status import DONE, FAILED
 from narrows.errors import InputError
 
@@ -82,10 +82,7 @@ def compare(
         )
     if table is not None:
         made.write_cells(table)
-    if as_json:
-        print_json(made.document())
-    else:
-        print_lines(made.lines())
+    print_result(made.document, made.lines, as_json)
     raise typer.Exit(DONE if made.counts.verdict is EquivalenceVerdict.AGREE else FAILED)
 
 
@@ -243,10 +240,9 @@ def _list_claims(wanted: str | None, out: str | None, as_json: bool) -> None:
         every = ledger.lines([*here, *recorded], own_profiles(), judged)
         listed = claims_of(paper.wanted)
         found = [line for line in every if line.claim.identifier in listed]
-        if as_json:
-            print_json(ledger.document(found, here))
-        else:
-            print_lines(ledger_lines(found, here))
+        print_result(
+            lambda: ledger.document(found, here), lambda: ledger_lines(found, here), as_json
+        )
 
 
 def _still_true(kernels: bool, jobs: int | None, out: str | None) -> None:

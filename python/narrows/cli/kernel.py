@@ -11,6 +11,7 @@ from narrows.cli.help import WholeGroup
 from narrows.cli.options import AsJson, Jobs
 from narrows.cli.output import print_json, print_lines
 from narrows.cli.status import FAILED
+from narrows.errors import InputError
 
 app = typer.Typer(
     cls=WholeGroup,
@@ -118,7 +119,6 @@ def play_scripts(
     The exit status is 1 if one doesn't pass.
     """
     from narrows.console import StepBar
-    from narrows.errors import InputError
     from narrows.kernel_tests import choose_kernel, keep_failures, play_all, play_simulated
     from narrows.kernel_tests.written import junit as write_junit
     from narrows.kernel_tests.written import lines as write_lines

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TextIO
 
 from narrows.words import printable
@@ -34,6 +34,16 @@ def print_lines(lines: Iterable[str]) -> None:
     """Prints each on its own line."""
     for line in lines:
         print(printable(line))
+
+
+def print_result(
+    document: Callable[[], object], lines: Callable[[], Iterable[str]], as_json: bool
+) -> None:
+    """Prints a result as a document or as lines; only what is printed is made."""
+    if as_json:
+        print_json(document())
+    else:
+        print_lines(lines())
 
 
 def note(text: str) -> None:

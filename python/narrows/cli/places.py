@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from narrows.cli.options import AsJson, Out, Png
-from narrows.cli.output import print_json, print_lines
+from narrows.cli.output import print_json, print_lines, print_result
 from narrows.cli.status import reading
 from narrows.words import align
 
@@ -105,7 +105,4 @@ def diff(
 
     with reading(first, second):
         made = compare(first, second, out)
-    if as_json:
-        print_json(made.document())
-    else:
-        print_lines(made.lines(whole=whole))
+    print_result(made.document, lambda: made.lines(whole=whole), as_json)

@@ -18,7 +18,7 @@ from narrows.cli.options import (
     permission,
     refuse_options,
 )
-from narrows.cli.output import print_json, print_lines
+from narrows.cli.output import print_json, print_lines, print_result
 from narrows.cli.status import reading
 from narrows.errors import InputError
 
@@ -41,7 +41,7 @@ def write_pages(place: str, png: bool = False, runs: bool = False) -> list[Path]
     if is_store(place):
         from narrows.sweeps.page import write_pages as of_sweep
 
-        return of_sweep(place, runs=runs)
+        return list(of_sweep(place, runs=runs))
     written = write_report(place, pictures=png)
     return [written.page, *written.pictures]
 
@@ -62,10 +62,7 @@ def verify(
     with permission(allow_code, None), reading(directory):
         runs = kept_runs(directory, sample)
         beside, found = check_place(directory), repeat(runs, jobs)
-    if as_json:
-        print_json(document(found, beside))
-    else:
-        print_lines(lines(found, beside))
+    print_result(lambda: document(found, beside), lambda: lines(found, beside), as_json)
     if beside.differs or not all(one.is_identical for one in found):
         raise typer.Exit(FAILED)
 
@@ -99,10 +96,7 @@ def analyze(
     if isinstance(made, Datagrams):
         if replayed:
             raise InputError.at("--replay", "no TCP data to simulate", "a capture with TCP data")
-        if as_json:
-            print_json(made.document())
-        else:
-            print_lines(datagram_lines(made))
+        print_result(made.document, lambda: datagram_lines(made), as_json)
         return
     found = None
     if replayed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,7 +21,7 @@ from narrows.cli.options import (
     permission,
     refuse_options,
 )
-from narrows.cli.output import hint, print_json, print_lines
+from narrows.cli.output import hint, print_json, print_lines, print_result
 from narrows.cli.places import as_path
 from narrows.cli.status import DONE, FAILED
 from narrows.errors import InputError, Problem
@@ -214,10 +215,7 @@ def _estimate(job: SweepJob, jobs: int | None, as_json: bool) -> int:
     from narrows.sweeps.text import estimate_lines
 
     expected = estimate(job, jobs)
-    if as_json:
-        print_json(expected.document())
-    else:
-        print_lines(estimate_lines(expected))
+    print_result(expected.document, lambda: estimate_lines(expected), as_json)
     return DONE
 
 
@@ -226,21 +224,20 @@ def _run_study(job: SweepJob, jobs: int | None, cluster: str | None, as_json: bo
     from narrows.console import ProgressBar
     from narrows.sweeps import execute
     from narrows.sweeps.page import write_pages
-    from narrows.sweeps.table import result_lines
+    from narrows.sweeps.table import table
     from narrows.sweeps.text import outcome_lines
 
     with ProgressBar() as bar:
         outcome = execute(job, jobs=jobs, cluster=cluster, watcher=bar, command=sys.argv)
     there = outcome.new or outcome.stored
-    pages = write_pages(job.directory, job.name) if there else []
+    pages = write_pages(job.directory, job.name) if there else {}
     if as_json:
         print_json(outcome.document() | {"pages": [str(page) for page in pages]})
     else:
-        table = result_lines(job) if there else ()
-        print_lines([*outcome_lines(outcome, table), *map(str, pages)])
-        hint(
-            *(f"narrows open {job.directory}" for _ in pages[:1]), f"narrows figure {job.directory}"
-        )
+        tables = (table(found, str(job.directory)) for found in pages.values())
+        print_lines([*outcome_lines(outcome, chain.from_iterable(tables)), *map(str, pages)])
+        opening = [f"narrows open {job.directory}"] if pages else []
+        hint(*opening, f"narrows figure {job.directory}")
     return DONE if outcome.good else FAILED
 
 

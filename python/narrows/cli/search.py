@@ -17,7 +17,7 @@ from narrows.cli.options import (
     refuse_options,
     source,
 )
-from narrows.cli.output import hint, print_json, print_lines
+from narrows.cli.output import hint, print_json, print_lines, print_result
 from narrows.cli.status import DONE, FAILED
 
 _OF_A_QUESTION = ("sets", "trials", "max_trials", "precision", "backend")
@@ -128,10 +128,7 @@ def search(
             out=out,
             report=bar,
         )
-    if as_json:
-        print_json(made.document())
-    else:
-        print_lines(made.lines())
+    print_result(made.document, made.lines, as_json)
     raise typer.Exit(FAILED if made.findings else DONE)
 
 

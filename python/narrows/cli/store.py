@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +10,7 @@ import typer
 
 from narrows.cli.help import WholeGroup
 from narrows.cli.options import AsJson
-from narrows.cli.output import print_json, print_lines
+from narrows.cli.output import print_lines, print_result
 from narrows.cli.status import DONE, FAILED, reading
 from narrows.words import count_of
 
@@ -20,17 +21,12 @@ _STORE = typer.Argument(metavar="DIR", help="The directory of a sweep, or its UR
 @app.command("ls")
 def list_store(directory: Annotated[str, _STORE], as_json: AsJson = False) -> None:
     """List the studies of a store and their progress."""
-    from dataclasses import asdict
-
     from narrows.store import open_store, states
     from narrows.sweeps.text import state_lines
 
     with reading(directory):
         found = states(open_store(directory))
-    if as_json:
-        print_json([asdict(state) for state in found])
-        return
-    print_lines(state_lines(found))
+    print_result(lambda: [asdict(state) for state in found], lambda: state_lines(found), as_json)
 
 
 @app.command("gc")

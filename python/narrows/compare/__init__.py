@@ -9,10 +9,10 @@
 
 from __future__ import annotations
 
-from narrows.compare.judge import CellComparison, Comparison, VerdictCounts
+from narrows.compare.judge import CellComparison, Comparison
 from narrows.compare.quantities import ComparedQuantity
 from narrows.compare.run import UNTIL_DECIDED
-from narrows.compare.studies import Comparisons, compare
+from narrows.compare.studies import compare
 from narrows.metrics.equivalence import EquivalenceVerdict
 
 __all__ = [
@@ -20,8 +20,6 @@ __all__ = [
     "CellComparison",
     "ComparedQuantity",
     "Comparison",
-    "Comparisons",
     "EquivalenceVerdict",
-    "VerdictCounts",
     "compare",
 ]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import numpy as np
-import polars as pl
 
+from narrows.columns import columns
 from narrows.figures import frames
 from narrows.figures.frames import TIME, FlowClass
 from narrows.figures.looks import DASHES, HUES, Look
 from narrows.figures.model import Figure, Floats, Line, LineKind, Panel, Stack
-from narrows.figures.runs.timeline import window_of
+from narrows.figures.runs.timeline import steps, window_of
 from narrows.metrics import windows
 from narrows.spec.scenario import Scenario
 from narrows.store import Tables
@@ -36,8 +37,18 @@ def overlay(
     classes = frames.flow_classes(scenario, groups)
     flows = tuple(range(len(scenario["flows"])))
     everything = FlowClass("all flows", "queue", flows, Look("queue", "solid"))
-    panels = [_goodput(shown, members, window_s) for members in classes]
-    panels += [_queue(scenario, shown), _loss(shown, window_s), _rtt(shown, everything)]
+    each = f", {1000 * window_s:g} ms windows"
+    panels = [
+        _panel(shown, "Mbit/s", f"Goodput of {members.label}{each}", _goodput, members, window_s)
+        for members in classes
+    ]
+    bdp = frames.bdp_bytes(scenario)
+    loss = _panel(shown, "% of packets", f"Loss at the bottleneck{each}", _loss, window_s)
+    panels += [
+        _panel(shown, "BDP", "Queue at the bottleneck", _queue, bdp),
+        replace(loss, least_high=1.0),
+        _panel(shown, "ms", "Smoothed RTT, mean of all flows", _rtt, everything),
+    ]
     return Figure(
         frames.title(scenario, groups, f": {join_words(order)}"),
         frames.conditions(scenario, groups),
@@ -50,8 +61,22 @@ def overlay(
     )
 
 
-def _line(backend: str, place: int, x: Floats, y: Floats, step: bool) -> Line:
-    kind: LineKind = "step" if step else "line"
+def _panel(
+    shown: Mapping[str, Tables],
+    unit: str,
+    title: str,
+    read: Callable[..., tuple[Floats, Floats, LineKind]],
+    *about: object,
+) -> Panel:
+    """Returns a panel with the line that `read` finds in the tables of each back end."""
+    lines = [
+        _line(backend, place, *read(tables, *about))
+        for place, (backend, tables) in enumerate(shown.items())
+    ]
+    return Panel(TIME, unit, tuple(lines), title)
+
+
+def _line(backend: str, place: int, x: Floats, y: Floats, kind: LineKind) -> Line:
     if place == 0:
         group = f"{backend} (broad and grey)"
         return Line(backend, x, y, "neutral", kind=kind, width=3.2, opacity=0.55, group=group)
@@ -60,58 +85,28 @@ def _line(backend: str, place: int, x: Floats, y: Floats, step: bool) -> Line:
     return Line(backend, x, y, hue, kind=kind, dash=dash, width=1.2)
 
 
-def _goodput(shown: Mapping[str, Tables], members: FlowClass, window_s: float) -> Panel:
-    lines = []
-    for place, (backend, tables) in enumerate(shown.items()):
-        x, y = _arrivals(tables["flow_samples"], members, window_s)
-        lines.append(_line(backend, place, x, y, step=True))
-    title = f"Goodput of {members.label}, {1000 * window_s:g} ms windows"
-    return Panel(TIME, "Mbit/s", tuple(lines), title)
-
-
-def _arrivals(
-    flow_samples: pl.DataFrame, members: FlowClass, window_s: float
-) -> tuple[Floats, Floats]:
+def _goodput(
+    tables: Tables, members: FlowClass, window_s: float
+) -> tuple[Floats, Floats, LineKind]:
     """Returns the payload that arrived in each window in Mbit/s, as a step line with both ends."""
-    borders = windows.edges(_end_time(flow_samples), window_s)
-    total = np.zeros(len(borders) - 1)
-    for flow in members.flows:
-        rows = flow_samples.filter(pl.col("flow") == flow).sort("time_s")
-        if not rows.is_empty():
-            time_s, received = (frames.column(rows, name) for name in ("time_s", "received_bytes"))
-            total += windows.increments(time_s, received, borders)
-    rate = total * 8e-6 / np.diff(borders)
-    return borders, np.append(rate, rate[-1])
+    borders = windows.edges(frames.end_s(tables), window_s)
+    samples = tables["flow_samples"]
+    grown = windows.increments_by_key(samples, "flow", "received_bytes", borders)
+    known = [grown[flow] for flow in members.flows if flow in grown]
+    rate = sum(known, np.zeros(len(borders) - 1)) * 8e-6 / np.diff(borders)
+    return borders, np.append(rate, rate[-1]), "step"
 
 
-def _end_time(samples: pl.DataFrame) -> float:
-    return float(frames.column(samples, "time_s").max())
+def _queue(tables: Tables, bdp_bytes: float) -> tuple[Floats, Floats, LineKind]:
+    rows = columns(tables["queue_samples"]).having("link", [0]).sort_by("time_s")
+    return rows.floats("time_s"), rows.floats("backlog_bytes") / bdp_bytes, "line"
 
 
-def _queue(scenario: Scenario, shown: Mapping[str, Tables]) -> Panel:
-    bdp = frames.bdp_bytes(scenario)
-    lines = []
-    for place, (backend, tables) in enumerate(shown.items()):
-        rows = tables["queue_samples"].filter(pl.col("link") == 0).sort("time_s")
-        x, y = frames.column(rows, "time_s"), frames.column(rows, "backlog_bytes") / bdp
-        lines.append(_line(backend, place, x, y, step=False))
-    return Panel(TIME, "BDP", tuple(lines), "Queue at the bottleneck")
+def _loss(tables: Tables, window_s: float) -> tuple[Floats, Floats, LineKind]:
+    lost = windows.queue_loss(tables["queue_samples"], window_s)
+    return *steps(lost, "loss_rate", 100.0), "step"
 
 
-def _loss(shown: Mapping[str, Tables], window_s: float) -> Panel:
-    lines = []
-    for place, (backend, tables) in enumerate(shown.items()):
-        rows = windows.queue_loss(tables["queue_samples"], window_s)
-        x = np.append(frames.column(rows, "start_s"), rows["end_s"][-1])
-        y = 100 * frames.column(rows, "loss_rate")
-        lines.append(_line(backend, place, x, np.append(y, y[-1]), step=True))
-    title = f"Loss at the bottleneck, {1000 * window_s:g} ms windows"
-    return Panel(TIME, "% of packets", tuple(lines), title, least_high=1.0)
-
-
-def _rtt(shown: Mapping[str, Tables], everything: FlowClass) -> Panel:
-    lines = []
-    for place, (backend, tables) in enumerate(shown.items()):
-        [(x, y)] = frames.class_means(tables["flow_samples"], [everything], "srtt_ms")
-        lines.append(_line(backend, place, x, y, step=False))
-    return Panel(TIME, "ms", tuple(lines), "Smoothed RTT, mean of all flows")
+def _rtt(tables: Tables, everything: FlowClass) -> tuple[Floats, Floats, LineKind]:
+    [mean] = frames.class_means(tables["flow_samples"], [everything], "srtt_ms")
+    return *mean, "line"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from narrows.backends import BACKENDS
+from narrows.backends import BACKENDS, OBSERVED
 from narrows.compare.quantities import QUANTITIES, ComparedQuantity, Measured
 from narrows.metrics import equivalence
 from narrows.metrics import intervals as statistics
@@ -15,8 +15,6 @@ from narrows.spec.scenario import Scenario
 
 REAL = tuple(entry.name for entry in BACKENDS.values() if entry.real)
 """Back ends that run or captured real TCP, the better reference first."""
-OBSERVED = tuple(entry.name for entry in BACKENDS.values() if entry.observed)
-"""Back ends with a single observation, however often they are run."""
 
 
 @dataclass(frozen=True)

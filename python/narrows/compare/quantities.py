@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-import polars as pl
-
+from narrows.known import average, total
+from narrows.late import pl
 from narrows.metrics import growth, summarise
 from narrows.spec.scenario import Scenario
 from narrows.store import RunInfo
@@ -173,12 +173,12 @@ class _Run:
             "rtt": self._rtt(flows, start_s),
         }
         if sized:
-            values["completion_time"] = _mean(entry["fct_s"] for entry in entries)
+            values["completion_time"] = average(entry["fct_s"] for entry in entries)
         else:
             values |= self._completions(group)
-            values["goodput"] = _mean(entry["goodput_mbps"] for entry in entries)
+            values["goodput"] = average(entry["goodput_mbps"] for entry in entries)
         if self.endless and group != self.classes[-1]:
-            values["share"] = _sum(entry["share"] for entry in entries)
+            values["share"] = total(entry["share"] for entry in entries)
         return {
             ComparedQuantity(name, group): value
             for name, value in values.items()
@@ -227,18 +227,4 @@ class _Run:
             & pl.col("srtt_ms").is_not_null()
         )
         means = samples.group_by("flow").agg(pl.col("srtt_ms").mean()).sort("flow")
-        return _mean(means["srtt_ms"].to_list())
-
-
-def _without_none(values: Iterable[float | None]) -> list[float]:
-    return [float(value) for value in values if value is not None]
-
-
-def _mean(values: Iterable[float | None]) -> float | None:
-    known = _without_none(values)
-    return sum(known) / len(known) if known else None
-
-
-def _sum(values: Iterable[float | None]) -> float | None:
-    known = _without_none(values)
-    return sum(known) if known else None
+        return average(means["srtt_ms"].to_list())

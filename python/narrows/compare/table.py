@@ -10,9 +10,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from narrows.compare.judge import CellComparison, Comparison
+from narrows.late import pl
 from narrows.metrics import intervals as statistics
 from narrows.store.atomic import writing
 from narrows.store.cells import harmless_frame

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from narrows.backends import Backend
 from narrows.backends.observed import MeasurementBackend
@@ -13,12 +12,10 @@ from narrows.compare.judge import LeftOut
 from narrows.compare.quantities import ComparedQuantity, Measured, measure
 from narrows.compare.vary import vary
 from narrows.execute import Job, Pool, RunProgress, StoreCache, Watcher
+from narrows.late import pl
 from narrows.plan import Cell, Plan, Trial, trial_of
 from narrows.store import create_store, open_store
 from narrows.store.atomic import writing
-
-if TYPE_CHECKING:
-    import polars as pl
 
 RUNS = "runs"
 """The store of runs in the directory of a comparison."""

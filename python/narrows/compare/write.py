@@ -8,12 +8,11 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from narrows.compare import text
 from narrows.compare.figure import overlay
 from narrows.compare.judge import CellComparison, Comparison
 from narrows.figures import interactive
+from narrows.late import pl
 from narrows.metrics import intervals as statistics
 from narrows.report.page import environment, plotly_js
 from narrows.store.atomic import writing

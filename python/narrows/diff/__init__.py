@@ -8,7 +8,7 @@ specification; this shows how a change of the specification, or of narrows, chan
 
 from __future__ import annotations
 
-from narrows.diff.judge import DiffRow, Effect
-from narrows.diff.make import Diff, diff
+from narrows.diff.judge import Effect
+from narrows.diff.make import diff
 
-__all__ = ["Diff", "DiffRow", "Effect", "diff"]
+__all__ = ["Effect", "diff"]

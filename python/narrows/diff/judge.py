@@ -12,19 +12,17 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from narrows.diff.side import Side, pair
 from narrows.errors import InputError
+from narrows.late import pl
 from narrows.metrics import equivalence, intervals
-from narrows.metrics.catalogue import APPLICATION, CLASS, COMPLETION, RUN, find, in_percent
+from narrows.metrics.catalogue import CLASS, COMPLETION, OF_APPLICATIONS, RUN, find, in_percent
 from narrows.metrics.equivalence import Difference
 from narrows.metrics.headings import words
 from narrows.metrics.leading import of_applications
 from narrows.words import begin_upper, label_in_percent
-
-if TYPE_CHECKING:
-    import polars as pl
 
 CONDITIONS = ("rate_mbps", "rtt_ms", "buffer_bdp", "flows")
 """Columns that describe the conditions, not the results."""
@@ -86,22 +84,17 @@ def judge(first: Side, second: Side) -> list[DiffRow]:
     Raises InputError if they have nothing in common.
     """
     cells = _cells(first, second)
-    columns = [(m.name, m.name, _capitalise(m.label)) for m in RUN if m.name not in CONDITIONS]
-    applications = {m.name: m for its in APPLICATION.values() for m in its}.values()
+    columns = [(m.name, m.name, begin_upper(m.label)) for m in RUN if m.name not in CONDITIONS]
     for one, two in pair(first, second):
         before, after = words(one, first.controls), words(two, second.controls)
         label = before if before == after else f"{before} \N{RIGHTWARDS ARROW} {after}"
         columns += [
-            (f"{one}.{m.name}", f"{two}.{m.name}", f"{_capitalise(m.label)}, {label}")
-            for m in (*CLASS, *applications, *COMPLETION)
+            (f"{one}.{m.name}", f"{two}.{m.name}", f"{begin_upper(m.label)}, {label}")
+            for m in (*CLASS, *OF_APPLICATIONS, *COMPLETION)
             if m.name not in CONDITIONS
         ]
     rows = (_row(first, second, cells, *column) for column in columns)
     return [row for row in rows if row is not None]
-
-
-def _capitalise(label: str) -> str:
-    return begin_upper(label)
 
 
 def headline(rows: Sequence[DiffRow]) -> list[DiffRow]:

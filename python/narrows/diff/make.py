@@ -6,16 +6,20 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from narrows.diff.judge import DiffRow, Effect, documents, headline, judge
 from narrows.diff.side import RUN, Side, changes, read, title
 from narrows.errors import InputError
+from narrows.figures import interactive
+from narrows.figures.model import Figure
+from narrows.figures.sweeps.lines import lines
+from narrows.figures.sweeps.view import View
+from narrows.late import pl
+from narrows.metrics.headings import heading_of
 from narrows.store import RESULTS, Place, slug
 from narrows.store.atomic import write_text, writing
-
-if TYPE_CHECKING:
-    from narrows.figures.model import Figure
+from narrows.version import __version__
 
 PAGE, NUMBERS = "diff.html", "diff.json"
 MOST_FIGURES = 6
@@ -88,9 +92,7 @@ def _default(one: Side, two: Side) -> Path:
 
 
 def _page(made: Diff) -> str:
-    from narrows.figures import interactive
     from narrows.report.page import environment, plotly_js
-    from narrows.version import __version__
 
     drawn = [(figure, interactive.plots(figure)) for figure in figures(made)]
     first = headline(made.rows)
@@ -134,12 +136,6 @@ def _of_runs(made: Diff) -> list[Figure]:
 
 
 def _of_sweeps(made: Diff) -> Iterator[Figure]:
-    import polars as pl
-
-    from narrows.figures.sweeps.lines import lines
-    from narrows.figures.sweeps.view import View
-    from narrows.metrics.headings import heading_of
-
     axes = tuple(made.first.axes)
     sides = [
         side.rows.with_columns(pl.lit(side.label).alias("side"))

@@ -5,20 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from narrows.backends import BACKENDS
+from narrows.backends import OBSERVED
 from narrows.errors import InputError
 from narrows.figures.names import setting, title_of, value_words
+from narrows.figures.sweeps.view import classes_of, controls_of
+from narrows.late import pl
 from narrows.spec import registry
 from narrows.spec.values import same_value, values_in
 from narrows.store import Place, Result, is_store, location, open_result, open_store
-
-if TYPE_CHECKING:
-    import polars as pl
+from narrows.sweeps.export import frame
 
 RUN, SWEEP = "run", "sweep"
-OBSERVED = tuple(entry.name for entry in BACKENDS.values() if entry.observed)
 MOST_IN_TITLE = 3
 """With more changes, the title only gives their number."""
 
@@ -59,9 +57,6 @@ def read(place: Place, label: str) -> Side:
 
 
 def _run(place: Place, label: str) -> Side:
-    from narrows.figures.sweeps.view import controls_of
-    from narrows.sweeps.export import frame
-
     result = open_result(str(location(place)))
     engine = f"{result.manifest['backend']} {result.manifest['engine']}"
     classes = list(dict.fromkeys(result.groups))
@@ -71,9 +66,6 @@ def _run(place: Place, label: str) -> Side:
 
 
 def _sweep(place: Place, label: str) -> Side:
-    from narrows.figures.sweeps.view import classes_of, controls_of
-    from narrows.sweeps.export import frame
-
     studies = list(open_store(place).studies().values())
     if len(studies) != 1:
         names = ", ".join(str(record["name"]) for record in studies) or "none"

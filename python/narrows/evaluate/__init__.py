@@ -6,18 +6,8 @@ of each. Suite -> runs of every control in every situation -> verdicts by interv
 
 from __future__ import annotations
 
-from narrows.evaluate.make import BESIDE, OUT, Evaluation, evaluate
+from narrows.evaluate.make import evaluate
 from narrows.evaluate.runs import cca_of
-from narrows.evaluate.suite import Situation, Suite, load_suite, suites
+from narrows.evaluate.suite import load_suite, suites
 
-__all__ = [
-    "BESIDE",
-    "OUT",
-    "Evaluation",
-    "Situation",
-    "Suite",
-    "cca_of",
-    "evaluate",
-    "load_suite",
-    "suites",
-]
+__all__ = ["cca_of", "evaluate", "load_suite", "suites"]

@@ -23,7 +23,7 @@ from narrows.evaluate.conclusion import Conclusion, conclude
 from narrows.evaluate.failure import quantity
 from narrows.evaluate.index import INDEX, ONLY, RECORD, folder_of, write_index
 from narrows.evaluate.runs import Contestant, attempts, contestants
-from narrows.evaluate.suite import Suite, load_suite, select
+from narrows.evaluate.suite import SUBJECT, Suite, load_suite, select
 from narrows.evaluate.verdicts import WORDS, AttemptResult, by_situation, judge, of_contestant
 from narrows.execute import BatchOutcome, Watcher, run_all
 from narrows.metrics.bounds import CheckVerdict
@@ -37,8 +37,6 @@ from narrows.words import align
 
 OUT = Path(RESULTS) / "evaluate"
 """The default directory; each suite has a folder in it."""
-SUBJECT = "subject"
-"""The class of the flows under test in our suites."""
 BESIDE = ("cubic", "reno", "bbr3")
 """Controls that are run for comparison."""
 

@@ -16,9 +16,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from narrows.exchange.measured import FileMeasurements, MeasuredFlow, from_payload
+from narrows.late import pl
 from narrows.spec.scenario import Scenario
 
 VERSION = 3

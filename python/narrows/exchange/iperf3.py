@@ -15,9 +15,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from narrows.exchange.measured import FileMeasurements, MeasuredFlow, from_payload
+from narrows.late import pl
 from narrows.packets import PAYLOAD_BYTES
 from narrows.spec.scenario import Scenario
 from narrows.store.slug import slugs

@@ -17,11 +17,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from narrows.columns import schema
 from narrows.errors import InputError
 from narrows.exchange.measured import FileMeasurements, MeasuredFlow, samples_of
+from narrows.late import pl
 from narrows.packets import PACKET_BYTES
 from narrows.spec.scenario import Scenario
 

@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import polars as pl
 import polars.selectors as cs
 
 from narrows._native import MAX_FLOWS
 from narrows.columns import compute_table, schema
+from narrows.late import pl
 from narrows.packets import WIRE
 
 MAX_NUMBER = 10**15

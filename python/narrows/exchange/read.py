@@ -11,8 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from narrows._native import MAX_NAME
 from narrows.analyze import ss_log
 from narrows.analyze.path import PathEstimate, estimate, queue_distribution, queue_samples
@@ -23,6 +21,7 @@ from narrows.errors import InputError
 from narrows.exchange import flent, iperf3, mahimahi, ss, table
 from narrows.exchange.measured import FileMeasurements, MeasuredFlow, check, distributions, join
 from narrows.files import reason
+from narrows.late import pl
 from narrows.metrics import summarise
 from narrows.spec import CheckedSpecification, parse
 from narrows.spec.registry import ccas

@@ -15,10 +15,9 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
-import polars as pl
-
 from narrows.analyze.ss_log import SsConnection, connections, growth
 from narrows.exchange.measured import FileMeasurements, MeasuredFlow, samples_of
+from narrows.late import pl
 from narrows.packets import WIRE
 
 SMALL = 0.01

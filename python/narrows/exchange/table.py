@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from io import BytesIO
 
-import polars as pl
-
 from narrows.columns import schema
 from narrows.exchange.measured import FileMeasurements, MeasuredFlow, samples_of
+from narrows.late import pl
 from narrows.packets import WIRE
 from narrows.store.cells import as_written
 

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 from narrows.errors import InputError
 from narrows.exchange import flent, iperf3, mahimahi
+from narrows.late import pl
 from narrows.spec.scenario import Scenario
 from narrows.spec.suggest import one_of
 from narrows.store import is_store, open_result
 from narrows.store.atomic import writing
 
 if TYPE_CHECKING:
-    import polars as pl
-
     Writer = Callable[[Scenario, Mapping[str, pl.DataFrame], Path], list[Path]]
 
 WRITERS: Mapping[str, Writer] = {

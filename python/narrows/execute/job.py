@@ -5,17 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from narrows.backends import Backend, CaptureRequest, CapturingBackend, Progress
 from narrows.execute.cost import load
 from narrows.execute.memory import MEMORY
+from narrows.late import pl
 from narrows.plan import Cell, Trial
 from narrows.spec.ending import planned_end_ns
 from narrows.store import RunRecord
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 @dataclass(frozen=True, slots=True)

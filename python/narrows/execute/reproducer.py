@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -39,7 +38,9 @@ def write_reproducer(
 
 def _single_run(text: str, trial: Trial, values: Mapping[str, object]) -> str | None:
     """Returns the specification of a single run, if it gives the same scenario."""
-    changes = [Override(f"{place}={_inline(value)}") for place, value in values.items()]
+    changes = [
+        Override(f"{place}={to_toml(value, inline=True)}") for place, value in values.items()
+    ]
     document = tomllib.loads(read_written(SpecificationText(text), changes, None).text)
     document.pop("sweep", None)
     document["name"] = trial.scenario["name"]
@@ -47,13 +48,3 @@ def _single_run(text: str, trial: Trial, values: Mapping[str, object]) -> str | 
     alone = to_toml(document)
     same = parse(alone, "reproducer").spec.canonical(1) == canonical_json(trial.scenario)
     return alone if same else None
-
-
-def _inline(value: object) -> str:
-    """Returns a value as TOML on one line."""
-    if isinstance(value, Mapping):
-        entries = (f"{json.dumps(key)} = {_inline(one)}" for key, one in value.items())
-        return "{" + ", ".join(entries) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_inline, value)) + "]"
-    return json.dumps(value)

@@ -36,6 +36,15 @@ class BatchOutcome:
         """The total number of runs."""
         return self.new + self.stored + len(self.failures)
 
+    def __add__(self, then: BatchOutcome) -> BatchOutcome:
+        return BatchOutcome(
+            self.new + then.new,
+            self.stored + then.stored,
+            self.failures + then.failures,
+            self.packets + then.packets,
+            self.wall_s + then.wall_s,
+        )
+
 
 class Tally:
     """Counts the events of jobs; several threads may report to it."""

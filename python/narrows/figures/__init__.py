@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-if TYPE_CHECKING:
-    import polars as pl
+from narrows.late import pl
+from narrows.spec.scenario import Scenario
 
+if TYPE_CHECKING:
     from narrows.columns import Tables
     from narrows.figures.frames import Groups
     from narrows.figures.model import Figure
     from narrows.figures.sweeps.view import View
-    from narrows.spec.scenario import Scenario
 
 Subject: TypeAlias = Literal["run", "sweep"]
 MOST_DRAWN = 8

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gymnasium
 import numpy as np
+from numpy.typing import NDArray
 
 from narrows.gym.rewards import Reward, reward_of
 from narrows.gym.runs import Runs, spaces
 from narrows.gym.scenarios import Draw
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 class Environment(gymnasium.Env[Any, Any]):

@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
+from narrows.columns import Floats
 from narrows.errors import InputError
 from narrows.gym.view import Step
 from narrows.packets import PAYLOAD_BITS
 
-if TYPE_CHECKING:
-    from narrows.gym.view import Numbers
-
-Reward: TypeAlias = "Callable[[Step], Numbers]"
+Reward: TypeAlias = "Callable[[Step], Floats]"
 
 
-def aurora(step: Step) -> Numbers:
+def aurora(step: Step) -> Floats:
     """Jay et al., ICML 2019: 10 * throughput - 1000 * RTT - 2000 * loss, in packets/s and s."""
     packets_per_s = step.throughput_mbps * 1e6 / PAYLOAD_BITS
     return 10 * packets_per_s - 1000 * step.rtt_ms / 1e3 - 2000 * step.loss
 
 
-def vivace(step: Step) -> Numbers:
+def vivace(step: Step) -> Floats:
     """Dong et al., NSDI 2018: x^0.9 - 900 * x * max(0, dRTT/dt) - 11.35 * x * loss.
 
     x is the rate sent in Mbit/s.
@@ -34,7 +32,7 @@ def vivace(step: Step) -> Numbers:
     return sent**0.9 - 900 * sent * np.maximum(0.0, slope) - 11.35 * sent * step.loss
 
 
-def remy(step: Step) -> Numbers:
+def remy(step: Step) -> Floats:
     """Winstein and Balakrishnan, SIGCOMM 2013: ln throughput - ln RTT, in Mbit/s and ms.
 
     A throughput below 0.01 Mbit/s counts as 0.01, so that a silent step has a finite reward.
@@ -42,7 +40,7 @@ def remy(step: Step) -> Numbers:
     return np.log(np.maximum(step.throughput_mbps, 0.01)) - np.log(np.maximum(step.rtt_ms, 0.01))
 
 
-def power(step: Step) -> Numbers:
+def power(step: Step) -> Floats:
     """Kleinrock's power with the RTT's lowest value as the unit: Mbit/s times lowest RTT / RTT."""
     return step.throughput_mbps * step.min_rtt_ms / np.maximum(step.rtt_ms, 0.01)
 

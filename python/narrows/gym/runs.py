@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from gymnasium.spaces import Box
+from numpy.typing import NDArray
 
 from narrows import _native
 from narrows.backends.sim import translate_errors
@@ -23,9 +24,6 @@ from narrows.gym.view import (
     settings,
     step_between,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 ROUND_TRIPS = 2
 """Round trips from the start of the agent's flow to an episode's start, so that ACKs have

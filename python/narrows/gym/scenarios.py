@@ -9,14 +9,13 @@ import copy
 import json
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
+
+import numpy as np
 
 from narrows.errors import InputError
 from narrows.packets import PACKET_BYTES
 from narrows.spec import SpecificationText, load
-
-if TYPE_CHECKING:
-    import numpy as np
 
 Draw: TypeAlias = "Callable[[np.random.Generator], dict[str, Any]]"
 """Draws the conditions of an episode, as a scenario for the engine."""

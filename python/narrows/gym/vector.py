@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gymnasium
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
 
 from narrows.gym.rewards import Reward, reward_of
 from narrows.gym.runs import Runs, spaces
 from narrows.gym.scenarios import Draw
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 class VectorEnvironment(VectorEnv[Any, Any, Any]):

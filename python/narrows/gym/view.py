@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from narrows.columns import Floats
 from narrows.packets import PAYLOAD_BITS
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Numbers = NDArray[np.float64]
 
 LEAST_WINDOW, MOST_WINDOW = 2.0, 100_000.0
 """Bounds of the window, in packets."""
@@ -51,38 +47,38 @@ COLUMNS = (
 class Step:
     """A step of several environments; each field has a number for each environment."""
 
-    span_s: Numbers
+    span_s: Floats
     """How long the step lasted; 0 if the run was already over."""
-    throughput_mbps: Numbers
-    sent_mbps: Numbers
-    loss: Numbers
-    rtt_ms: Numbers
-    min_rtt_ms: Numbers
-    rtt_before_ms: Numbers
+    throughput_mbps: Floats
+    sent_mbps: Floats
+    loss: Floats
+    rtt_ms: Floats
+    min_rtt_ms: Floats
+    rtt_before_ms: Floats
     """The round-trip time in the previous step."""
-    window: Numbers
-    in_flight: Numbers
+    window: Floats
+    in_flight: Floats
     over: NDArray[np.bool_]
     """True if the run has ended."""
 
     def observation(self) -> NDArray[np.float32]:
         """Returns a row for each environment, with the columns of OBSERVATIONS."""
-        columns: list[Numbers] = [getattr(self, name) for name in OBSERVATIONS]
-        rows: Numbers = np.clip(np.stack(columns, axis=1), 0.0, largest())
+        columns: list[Floats] = [getattr(self, name) for name in OBSERVATIONS]
+        rows: Floats = np.clip(np.stack(columns, axis=1), 0.0, largest())
         return rows.astype(np.float32)
 
 
-def largest() -> Numbers:
+def largest() -> Floats:
     """Returns the largest values of an observation."""
     return np.array([most for most, _ in OBSERVATIONS.values()])
 
 
-def numbers(raw: bytes) -> Numbers:
+def numbers(raw: bytes) -> Floats:
     """Reads the native module's numbers as rows of COLUMNS."""
     return np.frombuffer(raw, np.float64).reshape(-1, len(COLUMNS))
 
 
-def step_between(before: Numbers, after: Numbers) -> Step:
+def step_between(before: Floats, after: Floats) -> Step:
     """Returns the step from one state to the next."""
     old = {name: before[:, at] for at, name in enumerate(COLUMNS)}
     new = {name: after[:, at] for at, name in enumerate(COLUMNS)}
@@ -103,11 +99,11 @@ def step_between(before: Numbers, after: Numbers) -> Step:
     )
 
 
-def _round_trip(state: dict[str, Numbers]) -> Numbers:
+def _round_trip(state: dict[str, Floats]) -> Floats:
     return np.where(state["rtt_ms"] > 0, state["rtt_ms"], state["srtt_ms"])
 
 
-def settings(windows: Numbers) -> bytes:
+def settings(windows: Floats) -> bytes:
     """Returns windows in packets as the native module takes them, without pacing rates."""
     rows = np.zeros((len(windows), 2))
     rows[:, 0] = np.round(windows)

@@ -3,12 +3,11 @@
 from narrows.kernel_tests.failures import keep_failures
 from narrows.kernel_tests.kernel import build_kernel, choose_kernel
 from narrows.kernel_tests.make import ScriptRun, play_all, play_cases
-from narrows.kernel_tests.scripts import ScriptCase, find_scripts, selftests
+from narrows.kernel_tests.scripts import find_scripts, selftests
 from narrows.kernel_tests.simulated import play_simulated
 from narrows.kernel_tests.verdict import ScriptVerdict
 
 __all__ = [
-    "ScriptCase",
     "ScriptRun",
     "ScriptVerdict",
     "build_kernel",

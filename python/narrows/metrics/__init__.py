@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from narrows.metrics.bottleneck import bottleneck_summary, queue_bdp
 from narrows.metrics.convergence import convergence_s
 from narrows.metrics.counters import growth
 from narrows.metrics.distributions import (
@@ -14,6 +13,7 @@ from narrows.metrics.distributions import (
 from narrows.metrics.fairness import jain, rtt_bias, shares
 from narrows.metrics.flows import completion_times, flow_summaries, mbps, slowdown
 from narrows.metrics.harm import harm, harms
+from narrows.metrics.run import bottleneck_summary, queue_bdp
 from narrows.metrics.summary import summarise
 
 __all__ = [

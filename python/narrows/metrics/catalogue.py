@@ -16,6 +16,7 @@ from narrows._native import (
     RTT_STATISTICS,
     SLOWDOWN_STATISTICS,
 )
+from narrows.known import average, total
 from narrows.metrics.completions import SIZES, SizeRange
 from narrows.metrics.convergence import of_run
 from narrows.metrics.fairness import jain, rtt_bias
@@ -28,10 +29,8 @@ from narrows.metrics.metric import (
     Reader,
     Row,
     RunFacts,
-    average,
     by_name,
     by_their_names,
-    total,
     two_way_ms,
 )
 from narrows.metrics.workloads import MEDIA, VIDEOS
@@ -432,6 +431,21 @@ COMPLETION: tuple[Metric, ...] = (
       for span in SIZES for name in ("p50", "p99")),
 )  # fmt: skip
 """Columns of `summary` for each class with transfers that end, after those of `CLASS`."""
+
+OF_APPLICATIONS: tuple[Metric, ...] = tuple(
+    {metric.name: metric for its in APPLICATION.values() for metric in its}.values()
+)
+"""The metrics of `APPLICATION`, each once."""
+
+GROUPS: tuple[tuple[str, str, tuple[Metric, ...]], ...] = (
+    ("of a run", "columns of the table `summary`", (*RUN, PACKETS)),
+    ("of a class", "columns of `summary` called CLASS.NAME, such as bbr.share", (*CLASS, *HALVES)),
+    ("of videos and calls", "the same, of classes with such flows", OF_APPLICATIONS),
+    ("of transfers", "the same, of classes with transfers that end", COMPLETION),
+    ("of a flow", "columns of the table `flows`", FLOW),
+    ("of an application", "columns of `flows` for flows with a workload", WORKLOAD),
+)
+"""The metrics by what they describe, each group with the place of its columns."""
 
 _ALL = {
     metric.name: metric

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from narrows.errors import InputError
 from narrows.metrics.bounds import CheckVerdict, decide
@@ -13,14 +13,13 @@ from narrows.metrics.catalogue import scale_of
 from narrows.metrics.headings import column_of, controls_in
 from narrows.metrics.intervals import half_width, interval, mean
 from narrows.metrics.metric import Row
+from narrows.metrics.series import OF_LINK, RunSeries, flows_of, owners, series_columns
+from narrows.metrics.tables import columns_of
+from narrows.metrics.taken import Reading, take
+from narrows.plan import Plan
 from narrows.spec import Condition, ResultCheck, Scenario, SeriesNumber, same_value, spell
 from narrows.spec.suggest import one_of, quote
 from narrows.words import count_of
-
-if TYPE_CHECKING:
-    from narrows.metrics.series import RunSeries
-    from narrows.metrics.taken import Reading
-    from narrows.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -41,16 +40,12 @@ class Combination:
         cls, plan: Plan, label: str, values: Mapping[str, object], number: int = 1
     ) -> Combination:
         """Returns the combination whose runs are planned."""
-        from narrows.metrics.tables import columns_of
-
         scenario, alone = plan.trials[0].scenario, len(plan.trials) == 1
         return cls(number, label, values, columns_of(plan), scenario, plan.groups, alone)
 
     @property
     def owners(self) -> list[str]:
         """The names of everything that has series."""
-        from narrows.metrics.series import owners
-
         return owners(self.scenario, self.groups)
 
 
@@ -63,8 +58,6 @@ class RunMeasurements:
 
     def value(self, check: ResultCheck) -> Reading:
         """Returns the value that a check asks for, or why there is none."""
-        from narrows.metrics.taken import Reading, take
-
         if check.taken is not None:
             return take(check.taken, self.series())
         found = self.row.get(str(check.metric))
@@ -194,8 +187,6 @@ def _known_series(taken: SeriesNumber, place: str, cases: Sequence[Combination])
 
 
 def _known_column(asked: Condition, here: str, cases: Sequence[Combination]) -> None:
-    from narrows.metrics.series import OF_LINK, flows_of, series_columns
-
     of_flows = any(flows_of(case.scenario, case.groups, asked.owner) for case in cases)
     known = [*series_columns("queue_samples"), *OF_LINK]
     if not of_flows and asked.name not in known:

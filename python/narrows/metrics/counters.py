@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from narrows import _native
 from narrows.columns import source
-
-if TYPE_CHECKING:
-    import polars as pl
+from narrows.late import pl
 
 
 def growth(
@@ -21,8 +18,6 @@ def growth(
     should be sampled instants, as the warm-up and the end of a run are. Nulls stay nulls. The
     result has `key` and the columns, ascending by key.
     """
-    import polars as pl
-
     found = _native.growth(source(samples), key, list(columns), start_s, end_s)
     kinds = {key: samples.schema[key], **dict.fromkeys(columns, pl.Int64())}
     rows = [(number, *grown) for number, grown in found.items()]

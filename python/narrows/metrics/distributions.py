@@ -7,16 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from narrows import _native
 from narrows.columns import Columns, Table, columns
-
-if TYPE_CHECKING:
-    import polars as pl
-    from numpy.typing import NDArray
+from narrows.late import pl
 
 
 def distribution(table: pl.DataFrame, kind: str, ident: int) -> pl.DataFrame:
@@ -25,8 +23,6 @@ def distribution(table: pl.DataFrame, kind: str, ident: int) -> pl.DataFrame:
     `table` is the `distributions` table; `kind` is "rtt_ms" or "one_way_ms" with a flow's id, or
     "queue_bytes" with a link's.
     """
-    import polars as pl
-
     rows = table.filter((pl.col("kind") == kind) & (pl.col("id") == ident))
     return rows.select("value", "weight").sort("value")
 

@@ -14,22 +14,17 @@ A share is always of the payload that arrived between the warm-up and the end.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from narrows.columns import Tables
+from narrows.late import pl
 from narrows.metrics.run import run_metrics
 from narrows.packets import WIRE
 from narrows.spec.scenario import Scenario
 
-if TYPE_CHECKING:
-    import polars as pl
-
-    from narrows.columns import Tables
-
 
 def completion_times(completions: pl.DataFrame) -> pl.DataFrame:
     """Returns the table `completions` with `fct_s` (seconds), by flow and start."""
-    import polars as pl
-
     fct = (pl.col("end_s") - pl.col("start_s")).alias("fct_s")
     return completions.with_columns(fct).sort("flow", "start_s")
 

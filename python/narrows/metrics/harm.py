@@ -8,13 +8,10 @@ Setting the Bar for the Deployment of Congestion Control Algorithms, HotNets
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from narrows.late import pl
 from narrows.metrics.catalogue import find
 from narrows.metrics.metric import Better
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 def harm(alone: float, beside: float, better: Better = "more") -> float | None:
@@ -42,8 +39,6 @@ def harms(
     "more" if it has none. The result has `on`, `alone`, `beside` and `harm`, in the order of
     `beside`.
     """
-    import polars as pl
-
     if better is None:
         declared = find(metric)
         better = (declared.better if declared is not None else None) or "more"

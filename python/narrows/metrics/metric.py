@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
+from narrows.known import average
 from narrows.spec.scenario import Scenario
 
 Entry: TypeAlias = Mapping[str, Any]
@@ -113,15 +114,3 @@ def by_name(rows: Iterable[Row], key: str) -> dict[str, float | None]:
     for row in rows:
         values.setdefault(row["name"], []).append(row[key])
     return {name: average(known) for name, known in values.items()}
-
-
-def total(values: Iterable[Any]) -> Any:  # noqa: ANN401 (whole numbers stay whole)
-    """Returns the sum of the known values; None if there are none."""
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
-
-
-def average(values: Iterable[float | None]) -> float | None:
-    """Returns the mean of the known values; None if there are none."""
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None

@@ -9,20 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from narrows import _native
 from narrows._native import OfferedCapacity
-from narrows.columns import Columns, Table, Tables, columns
+from narrows.columns import Columns, Floats, Table, Tables, columns
 from narrows.metrics.offered import bytes_until, drain_ms, offers
 from narrows.spec.scenario import Scenario
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Numbers = NDArray[np.float64]
 
 BOTTLENECK = "bottleneck"
 COMPLETION = "completion_s"
@@ -34,7 +30,7 @@ _KEYS = ("time_s", "flow", "link")
 class Samples:
     """The series of a flow or link: numbers (NaN if unknown) or texts, by the time in s."""
 
-    time_s: Numbers
+    time_s: Floats
     values: NDArray[Any]
 
     @property
@@ -94,7 +90,7 @@ class RunSeries:
             )
             for rows in every
         ]
-        mine: Numbers = np.sum([grown[flow] for flow in flows], axis=0)
+        mine: Floats = np.sum([grown[flow] for flow in flows], axis=0)
         return Samples(times, _ratio(mine, np.sum(grown, axis=0)))
 
     def _of_flow(self, flow: int, name: str) -> Samples | None:
@@ -114,7 +110,7 @@ class DerivedSeries:
     name: str
     unit: str
     meaning: str
-    read: Callable[[Columns, Scenario], Numbers]
+    read: Callable[[Columns, Scenario], Floats]
 
 
 def flows_of(scenario: Scenario, groups: Sequence[str], owner: str) -> list[int]:
@@ -153,7 +149,7 @@ def _values(rows: Columns, name: str) -> NDArray[Any]:
     return rows.floats(name)
 
 
-def _internal(table: Table | None, flow: int, name: str, times: Numbers) -> Samples | None:
+def _internal(table: Table | None, flow: int, name: str, times: Floats) -> Samples | None:
     """Returns an internal at the instants of the flow's samples.
 
     NaN where the control reports none.
@@ -187,37 +183,37 @@ def _completions(table: Table | None, flows: Sequence[int]) -> Samples:
     return Samples(begin, rows.floats("end_s") - begin)
 
 
-def _increments(rows: Columns, name: str) -> Numbers:
+def _increments(rows: Columns, name: str) -> Floats:
     """Returns how much a counter grew since the previous sample; NaN at the first."""
-    grown: Numbers = np.diff(rows.floats(name), prepend=np.nan)
+    grown: Floats = np.diff(rows.floats(name), prepend=np.nan)
     return grown
 
 
-def _mbps(name: str) -> Callable[[Columns, Scenario], Numbers]:
+def _mbps(name: str) -> Callable[[Columns, Scenario], Floats]:
     return lambda rows, _: _ratio(_increments(rows, name) * 8e-6, _increments(rows, "time_s"))
 
 
-def _per_second(name: str) -> Callable[[Columns, Scenario], Numbers]:
+def _per_second(name: str) -> Callable[[Columns, Scenario], Floats]:
     return lambda rows, _: _ratio(_increments(rows, name), _increments(rows, "time_s"))
 
 
-def _part(part: str, whole: str) -> Callable[[Columns, Scenario], Numbers]:
+def _part(part: str, whole: str) -> Callable[[Columns, Scenario], Floats]:
     return lambda rows, _: _ratio(_increments(rows, part), _increments(rows, whole))
 
 
-def _ratio(part: Numbers, whole: Numbers) -> Numbers:
+def _ratio(part: Floats, whole: Floats) -> Floats:
     """Returns the quotient; NaN where the divisor is zero."""
-    found: Numbers = np.full(len(part), np.nan)
+    found: Floats = np.full(len(part), np.nan)
     np.divide(part, whole, out=found, where=whole > 0)
     return found
 
 
-def _utilization(rows: Columns, scenario: Scenario) -> Numbers:
+def _utilization(rows: Columns, scenario: Scenario) -> Floats:
     offered = bytes_until(_offer_of(rows, scenario), rows.floats("time_s") * 1e9)
     return _ratio(_increments(rows, "forwarded_bytes"), np.diff(offered, prepend=np.nan))
 
 
-def _queue_ms(rows: Columns, scenario: Scenario) -> Numbers:
+def _queue_ms(rows: Columns, scenario: Scenario) -> Floats:
     offer = _offer_of(rows, scenario)
     return drain_ms(offer, rows.floats("time_s"), rows.floats("backlog_bytes"))
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from narrows.columns import Tables
+from narrows.columns import Floats, Tables
 from narrows.metrics.metric import Entry, Row
 from narrows.metrics.series import BOTTLENECK, RunSeries
 from narrows.metrics.tables import summary_row
@@ -23,11 +23,6 @@ from narrows.metrics.windows import increments_by_key
 from narrows.spec.measured import capacity_known
 from narrows.spec.scenario import Flow, Scenario
 from narrows.words import begin_upper
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
 
 SHORTEST_S = 25.0
 """A shorter measured time is left alone: a half of it must hold a cycle of BBR, 10 s."""

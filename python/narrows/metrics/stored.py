@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from narrows.metrics.checks import RunMeasurements
 from narrows.metrics.series import RunSeries
 from narrows.plan import Plan, Trial
 from narrows.store import Store
-from narrows.store.stored_run import RunTables
+from narrows.store.stored_run import run_tables
 
 
 class StoreMeasurements:
@@ -24,8 +24,12 @@ class StoreMeasurements:
         row = self._summary.get(trial.hash)
         if row is None:
             return None
-        tables = RunTables(self._store, trial.hash)
-        return RunMeasurements(row, lambda: RunSeries(trial.scenario, plan.groups, tables))
+
+        @cache
+        def series() -> RunSeries:
+            return RunSeries(trial.scenario, plan.groups, run_tables(self._store, trial.hash))
+
+        return RunMeasurements(row, series)
 
     @cached_property
     def _summary(self) -> dict[str, Mapping[str, Any]]:

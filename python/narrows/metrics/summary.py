@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from narrows.metrics.bottleneck import without_name
+from narrows.columns import Tables
 from narrows.metrics.catalogue import RUN
 from narrows.metrics.completions import classes
-from narrows.metrics.run import run_metrics
+from narrows.metrics.run import run_metrics, without_name
 from narrows.metrics.settling import halves
 from narrows.spec.scenario import Scenario
-
-if TYPE_CHECKING:
-    from narrows.columns import Tables
-    from narrows.store import RunInfo
+from narrows.store import RunInfo
 
 
 def summarise(
@@ -28,7 +25,7 @@ def summarise(
     None stands for a value that can't be known.
 
     `groups` names the class of every flow by id, by default its control. `narrows.metrics.flows`
-    explains `flows`, and `narrows.metrics.bottleneck` explains `bottleneck` and `links`, which is
+    explains `flows`, and `narrows.metrics.run` explains `bottleneck` and `links`, which is
     present if there are several. `completions` (`narrows.metrics.completions`) is present if flows
     or transfers can end. `losses` is present if packets can be lost elsewhere than at the
     bottleneck: the data packets sent and dropped, the latter in `queues` and `elsewhere`, and by

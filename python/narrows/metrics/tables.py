@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from narrows import _native
 from narrows.metrics.catalogue import (
@@ -25,10 +25,8 @@ from narrows.metrics.catalogue import (
 )
 from narrows.metrics.completions import completing
 from narrows.metrics.metric import Entry, FlowFacts, Metric, RunFacts, by_their_names
+from narrows.plan import Plan
 from narrows.store.parquet import NativeTables
-
-if TYPE_CHECKING:
-    from narrows.plan import Plan
 
 _TEXTS = ("name", "class", "cca", "invalid", "workload")
 

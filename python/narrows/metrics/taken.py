@@ -8,18 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
+from narrows.columns import Floats
 from narrows.metrics.series import RunSeries, Samples
 from narrows.spec import Condition, SeriesNumber
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Flags = NDArray[np.bool_]
-    Numbers = NDArray[np.float64]
+Flags: TypeAlias = NDArray[np.bool_]
 
 _SLACK_S = 1e-9
 
@@ -39,7 +37,7 @@ class _Period:
     begin_s: float
     end_s: float
 
-    def holds(self, time_s: Numbers) -> Flags:
+    def holds(self, time_s: Floats) -> Flags:
         """Returns for each time whether it lies within the period."""
         return (time_s >= self.begin_s - _SLACK_S) & (time_s <= self.end_s + _SLACK_S)
 
@@ -104,7 +102,7 @@ def _when(
     raise _NoValue(f"{condition}: this never happened")
 
 
-def _holds_for_any(condition: Condition, run: RunSeries) -> tuple[Numbers, Flags]:
+def _holds_for_any(condition: Condition, run: RunSeries) -> tuple[Floats, Flags]:
     """Returns where a condition holds for any flow of its class, at the times of the first flow."""
     found = _require_series(run, condition)
     time_s = found[0].time_s
@@ -136,7 +134,7 @@ def _number(text: str) -> float:
         return float("nan")
 
 
-def _as_of(time_s: Numbers, holds: Flags, wanted: Numbers) -> Flags:
+def _as_of(time_s: Floats, holds: Flags, wanted: Floats) -> Flags:
     """Returns the value of the latest sample at or before each time."""
     at = np.searchsorted(time_s, wanted + _SLACK_S, side="right") - 1
     return (at >= 0) & holds[np.maximum(at, 0)]
@@ -171,17 +169,17 @@ def _window_means(series: Samples, period: _Period, window_s: float) -> Samples:
         raise _NoValue("texts have no average")
     count = int((period.end_s - period.begin_s) / window_s + _SLACK_S)
     at = np.ceil((series.time_s - period.begin_s) / window_s - _SLACK_S).astype(int) - 1
-    means: Numbers = np.full(count, np.nan)
+    means: Floats = np.full(count, np.nan)
     for number in range(count):
         values = series.values[(at == number) & np.isfinite(series.values)]
         if len(values):
             means[number] = values.mean()
-    begins: Numbers = period.begin_s + np.arange(count, dtype=np.float64) * window_s
+    begins: Floats = period.begin_s + np.arange(count, dtype=np.float64) * window_s
     return Samples(begins, means)
 
 
 def _of_condition(
-    taken: SeriesNumber, holds: Flags, time_s: Numbers, period: _Period, rtt_s: float
+    taken: SeriesNumber, holds: Flags, time_s: Floats, period: _Period, rtt_s: float
 ) -> float:
     if not len(holds):
         raise _NoValue(f"no sample of {taken.condition.series} within the period")
@@ -197,7 +195,7 @@ def _of_condition(
     return float((time_s[int(np.argmax(holds))] - period.begin_s) / unit)
 
 
-def _longest(holds: Flags, time_s: Numbers, period: _Period) -> float:
+def _longest(holds: Flags, time_s: Floats, period: _Period) -> float:
     """Returns the longest stretch of samples at which it holds, each lasting up to the next one."""
     ends = np.append(time_s[1:], min(period.end_s, time_s[-1] + 1e9))
     begins = np.flatnonzero(_begins(holds))
@@ -206,16 +204,16 @@ def _longest(holds: Flags, time_s: Numbers, period: _Period) -> float:
     return float(spans.max()) if len(spans) else 0.0
 
 
-def _percentile(share: float) -> Callable[[Numbers], Any]:
+def _percentile(share: float) -> Callable[[Floats], Any]:
     return lambda values: np.percentile(values, share)
 
 
-def _growth(values: Numbers) -> float:
+def _growth(values: Floats) -> float:
     """Returns the last value divided by the first."""
     return float(values[-1] / values[0]) if values[0] else float("inf")
 
 
-_OF_NUMBERS: Mapping[str, Callable[[Numbers], Any]] = {
+_OF_NUMBERS: Mapping[str, Callable[[Floats], Any]] = {
     "mean": np.mean,
     "min": np.min,
     "max": np.max,

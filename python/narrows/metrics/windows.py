@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from narrows.columns import Columns, Table, columns
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+from narrows.columns import Columns, Floats, Table, columns
 
 SHORTEST_REST = 0.25
 """A last window shorter than this fraction of a full one is joined to the previous one."""
 
 
-def edges(end_s: float, window_s: float) -> NDArray[np.float64]:
+def edges(end_s: float, window_s: float) -> Floats:
     """Returns the borders of windows of `window_s` seconds that cover 0 to `end_s`.
 
     The last window ends at `end_s` and may be shorter, or a little longer, than the others. A run
@@ -38,9 +32,7 @@ def edges(end_s: float, window_s: float) -> NDArray[np.float64]:
     return borders
 
 
-def increments(
-    time_s: NDArray[np.float64], counter: NDArray[np.float64], borders: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def increments(time_s: Floats, counter: Floats, borders: Floats) -> Floats:
     """Returns how much a cumulative counter grew in each window.
 
     Between two samples the counter is assumed to grow evenly. If the borders fall on samples, as

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from narrows.report.page import Check
-from narrows.report.write import FINDINGS, PAGE, ReportFiles, Verdicts, write_report
+from narrows.report.check import Check
+from narrows.report.write import FINDINGS, write_report
 
-__all__ = ["FINDINGS", "PAGE", "Check", "ReportFiles", "Verdicts", "write_report"]
+__all__ = ["FINDINGS", "Check", "write_report"]

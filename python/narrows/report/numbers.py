@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from narrows.figures import frames
+from narrows.known import average
 from narrows.metrics.headings import words
 from narrows.spec.scenario import Scenario
 
@@ -43,16 +44,16 @@ def cards(runs: Sequence[SummarisedRun], groups: Sequence[str]) -> list[tuple[st
     """
     scenario = runs[0].scenario
     bottlenecks = [run.summary["bottleneck"] for run in runs]
-    queue = mean([b["queue_bdp"]["mean"] for b in bottlenecks])
-    used, lost = (mean([b[key] for b in bottlenecks]) for key in ("utilization", "loss_rate"))
+    queue = average([b["queue_bdp"]["mean"] for b in bottlenecks])
+    used, lost = (average([b[key] for b in bottlenecks]) for key in ("utilization", "loss_rate"))
     found = [] if used is None else [("utilization", percent(used))]
     found += [] if lost is None else [("loss", percent(lost))]
     losses = [run.summary["losses"]["loss_rate"] for run in runs if "losses" in run.summary]
-    if mean(losses) is not None:
-        found.append(("loss on the path", percent(mean(losses))))
+    if average(losses) is not None:
+        found.append(("loss on the path", percent(average(losses))))
     if queue is not None and frames.offered_mbps(scenario) is None:
         found.append(("mean queue", f"{number(queue)} BDP"))
-    delay = mean([b["queue_ms"]["mean"] for b in bottlenecks])
+    delay = average([b["queue_ms"]["mean"] for b in bottlenecks])
     if delay is not None:
         found.append(("mean queue", f"{number(delay)} ms"))
     return [*found, *_shares(runs, groups), *_completions(runs)]
@@ -80,14 +81,8 @@ def _completions(runs: Sequence[SummarisedRun]) -> list[tuple[str, str]]:
     for name in dict.fromkeys(entry["class"] for entry in found):
         times = [e["completion_s"] for e in found if e["class"] == name]
         for statistic in ("p50", "p99"):
-            value = mean([time[statistic] for time in times])
+            value = average([time[statistic] for time in times])
             if value is not None:
                 label = f"completion {statistic} of {words(name)}"
                 cards.append((label, f"{number(value)} s"))
     return cards
-
-
-def mean(values: Sequence[float | None]) -> float | None:
-    """Returns the mean of the known values; None if there are none."""
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None

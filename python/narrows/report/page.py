@@ -10,7 +10,7 @@ import contextlib
 import re
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -28,7 +28,6 @@ from narrows.figures import frames, interactive
 from narrows.figures.model import BoxPlot, Figure, Heat
 from narrows.figures.palette import colour, name
 from narrows.figures.trials import over_trials
-from narrows.metrics.bounds import CheckVerdict
 from narrows.metrics.completions import SIZES
 from narrows.report.accounts import Account
 from narrows.report.conditions import conditions
@@ -58,36 +57,12 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
-    """A statement checked against the data of a run.
-
-    `rule` says in words how the number is measured and what passes. It is shown beside the verdict,
-    so that the verdict can be checked. `passed` is None if the run's data can't decide. `values`
-    has each number behind the verdict by name: the mean and half of its interval, None where there
-    is none. `stated` is the number with which the measured one is compared, if there is one.
-    """
-
-    statement: str
-    rule: str
-    expected: str
-    measured: str
-    passed: bool | None
-    values: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)
-    stated: float | None = None
-
-    @property
-    def verdict(self) -> str:
-        """The verdict in words."""
-        return CheckVerdict.of(self.passed)
-
-
-@dataclass(frozen=True, slots=True)
 class PageContents:
     """The contents of a page.
 
     `spec` is the TOML of the run; `command` repeats it; `groups` names the class of every flow by
-    id; `links` are addresses of files relative to the page; `show` is the time span, in seconds,
-    that the figures show first. If the runs kept no samples, the study isn't `drawable`.
+    id; `lead` is a sentence under the title; `links` are addresses of files relative to the page.
+    If the runs kept no samples, the study isn't `drawable`.
     """
 
     title: str
@@ -99,14 +74,12 @@ class PageContents:
     runs: Sequence[Run]
     drawable: bool = True
     links: Sequence[str] = ()
-    checks: Sequence[Check] = ()
     lead: str = ""
     accounts: Sequence[Account] = ()
     counts: str = ""
     """Sentences on the counts of losses in the accounts."""
     notes: str = ""
     """Sentences, if trials still drift, are all the same run, or replay the same trace."""
-    show: tuple[float, float] | None = None
     script: str = ""
     """The address of the chart library, relative to the page; if empty, the library is embedded."""
 
@@ -228,7 +201,7 @@ def _all_trials(study: PageContents) -> Iterator[dict[str, Any]]:
     """Yields the timeline of all valid trials together, if there are several."""
     if (figure := joint_timeline(study.runs, study.groups)) is not None:
         caption = f"{_caption('timeline')}. {JOINT}"
-        drawing = _drawing(figure, study, caption)
+        drawing = _drawing(figure, caption)
         yield {"key": "all", "label": "all trials", "drawings": [drawing], "invalid": False}
 
 
@@ -248,18 +221,14 @@ def _each_trial(study: PageContents) -> Iterator[dict[str, Any]]:
             (figures.describe(entry.name, run.scenario, run.tables, study.groups), entry.name)
             for entry in figures.of("run")
         )
-        drawings = [
-            _drawing(figure, study, _caption(name)) for figure, name in made if figure.panels
-        ]
+        drawings = [_drawing(figure, _caption(name)) for figure, name in made if figure.panels]
         invalid = "invalid" in run.summary
         yield {"key": at, "label": run.label, "drawings": drawings, "invalid": invalid}
 
 
-def _drawing(figure: Figure, study: PageContents, caption: str) -> dict[str, Any]:
-    shown = figure.between(*study.show) if study.show else figure
-    folded = len(shown.panels) > MOST_PANELS
-    plots = interactive.plots(shown)
-    return {"figure": shown, "plots": plots, "folded": folded, "caption": caption}
+def _drawing(figure: Figure, caption: str) -> dict[str, Any]:
+    folded, plots = len(figure.panels) > MOST_PANELS, interactive.plots(figure)
+    return {"figure": figure, "plots": plots, "folded": folded, "caption": caption}
 
 
 def _caption(name: str) -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from narrows.errors import InputError, NarrowsError
+from narrows.figures.frames import conditions
 from narrows.figures.names import title_of
 from narrows.files import read_contained
 from narrows.report.page import environment
@@ -123,8 +124,6 @@ def _items(place: Path, path: Path) -> Iterator[Item]:
 
 
 def _run(place: Path, path: Path) -> Item:
-    from narrows.figures.frames import conditions
-
     result = open_result(path)
     manifest, trials = result.manifest, len(result.trials)
     runs = f"{count_of(trials, 'run')} on {manifest['backend']}"

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from narrows import figures
-from narrows.errors import StoreError
 from narrows.metrics.settling import note_of_run
 from narrows.metrics.trials import alike, same_trace
 from narrows.report.accounts import COUNTS, Account, accounts
 from narrows.report.commands import as_typed, both_ways
-from narrows.report.page import Check, PageContents, Run, joint_timeline, render
+from narrows.report.page import PageContents, Run, joint_timeline, render
+from narrows.spec.measured import capacity_known
 from narrows.store import Result, open_result
 from narrows.store.atomic import write_text
 
@@ -24,21 +24,13 @@ GRAPH = "sequence"
 """The time-sequence graph, for captures."""
 FINDINGS = "capture.json"
 """All findings, for captures."""
-VERDICTS = "checks.json"
-"""The parts of the page that don't come from the data, kept so that the page can be rebuilt."""
-
-
-@dataclass(frozen=True, slots=True)
-class Verdicts:
-    """The additions of a reproduction to its report.
-
-    `lead` is a sentence under the title, `show` the time span in seconds that the figures show
-    first (all of it if None).
-    """
-
-    lead: str = ""
-    show: tuple[float, float] | None = None
-    checks: tuple[Check, ...] = field(default=())
+_CAPTURE = "capture"
+"""The back end of captures."""
+_MEASURED = (
+    "This is a measurement. The path's rate, delay, buffer and queue are estimates: the highest "
+    "rate of all flows together, the shortest round trip, and the excess of the others over it."
+)
+_UNREACHED = " No queue lasted, so the capacity is unknown."
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,25 +41,18 @@ class ReportFiles:
     pictures: tuple[Path, ...]
 
 
-def write_report(
-    directory: str | Path, verdicts: Verdicts | None = None, pictures: bool = False
-) -> ReportFiles:
+def write_report(directory: str | Path, pictures: bool = False) -> ReportFiles:
     """Writes the page, replacing an older one.
 
     With `pictures` the timeline of all trials is also drawn as an image, which can take longer than
     the run itself. Existing pictures are drawn again.
 
-    The directory keeps the verdicts, so they appear again when the
-    report is written without any. Raises StoreError if `directory` holds no
-    result and OSError if it can't be written.
+    Raises StoreError if `directory` holds no result and OSError if it can't be written.
     """
     result = open_result(directory)
-    if verdicts is not None:
-        write_text(result.path / VERDICTS, json.dumps(asdict(verdicts), indent=1) + "\n")
-    known = _read_verdicts(result.path / VERDICTS)
     wanted = pictures or (result.path / f"{PICTURE}.png").is_file()
-    drawn = _pictures(result, known.show) if wanted and has_samples(result) else []
-    study = _study(result, known, [picture.name for picture in drawn])
+    drawn = _pictures(result) if wanted and has_samples(result) else []
+    study = _study(result, [picture.name for picture in drawn])
     page = result.path / PAGE
     write_text(page, render(study))
     return ReportFiles(page, tuple(drawn))
@@ -78,19 +63,19 @@ def has_samples(result: Result) -> bool:
     return all(trial.scenario["run"]["record"] != "summary" for trial in result.trials)
 
 
-def _pictures(result: Result, show: tuple[float, float] | None) -> list[Path]:
+def _pictures(result: Result) -> list[Path]:
     from narrows.figures import static
 
     first = result.trials[0]
     figure = joint_timeline(_runs(result), result.groups)
     if figure is None:
         figure = figures.describe("timeline", first.scenario, first.columns, result.groups)
-    drawn = static.save(figure.between(*show) if show else figure, result.path / PICTURE)
+    drawn = static.save(figure, result.path / PICTURE)
     graph = figures.describe("sequence", first.scenario, first.columns, result.groups)
     return [*drawn, *(static.save(graph, result.path / GRAPH) if graph.panels else [])]
 
 
-def _study(result: Result, verdicts: Verdicts, pictures: Sequence[str]) -> PageContents:
+def _study(result: Result, pictures: Sequence[str]) -> PageContents:
     manifest, captured = result.manifest, _accounts(result)
     return PageContents(
         title=result.name,
@@ -102,13 +87,18 @@ def _study(result: Result, verdicts: Verdicts, pictures: Sequence[str]) -> PageC
         runs=_runs(result),
         drawable=has_samples(result),
         links=_links(result, pictures),
-        checks=verdicts.checks,
-        lead=verdicts.lead,
+        lead=_lead(result),
         accounts=captured,
         counts=COUNTS if any(one.has_losses for one in captured) else "",
         notes=_notes(result),
-        show=verdicts.show,
     )
+
+
+def _lead(result: Result) -> str:
+    """Returns the sentences under the title of a capture's page, which say what it estimates."""
+    if result.manifest["backend"] != _CAPTURE:
+        return ""
+    return _MEASURED if capacity_known(result.trials[0].scenario) else _MEASURED + _UNREACHED
 
 
 def _accounts(result: Result) -> list[Account]:
@@ -138,7 +128,7 @@ def _runs(result: Result) -> list[Run]:
 
 def _command(words: Sequence[str], backend: str) -> str:
     """Returns the typed command, and one that repeats the result from the specification here."""
-    if backend == "capture":
+    if backend == _CAPTURE:
         return as_typed(words) or "narrows analyze FILE"
     return both_ways(words, f"narrows run spec.toml --backend {backend}")
 
@@ -155,16 +145,3 @@ def _links(result: Result, pictures: Sequence[str]) -> list[str]:
     ]
     files = ("spec.toml", "summary.json", "summary.csv", "manifest.json")
     return [*pictures, *(file for file in files if (result.path / file).is_file()), *tables]
-
-
-def _read_verdicts(path: Path) -> Verdicts:
-    if not path.is_file():
-        return Verdicts()
-    try:
-        stored = json.loads(path.read_text(encoding="utf-8"))
-        show = tuple(stored["show"]) if stored["show"] else None
-        return Verdicts(stored["lead"], show, tuple(Check(**check) for check in stored["checks"]))
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise StoreError.at(
-            str(path), "no verdicts", "the file that came with the result"
-        ) from None

@@ -11,17 +11,7 @@ them; this package only lists them.
 from __future__ import annotations
 
 from narrows.reproduce.catalogue import exhibits, listing, select
-from narrows.reproduce.claims import Claim, claims
-from narrows.reproduce.exhibit import Exhibit, Finding
+from narrows.reproduce.claims import claims
 from narrows.reproduce.library import DOCUMENTS
 
-__all__ = [
-    "DOCUMENTS",
-    "Claim",
-    "Exhibit",
-    "Finding",
-    "claims",
-    "exhibits",
-    "listing",
-    "select",
-]
+__all__ = ["DOCUMENTS", "claims", "exhibits", "listing", "select"]

@@ -16,19 +16,16 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
 
+from narrows.late import pl
 from narrows.reproduce import study_code
 from narrows.reproduce.library import Table
 from narrows.reproduce.study_files import studies
+from narrows.store import StoredTrial
 from narrows.words import count_of
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from narrows.figures.model import Figure
     from narrows.report import Check
-    from narrows.store import StoredTrial
-
-    Frames: TypeAlias = Mapping[str, pl.DataFrame]
 
 PROFILE = "linux-6.12"
 """The kernel of a document that names none."""
@@ -36,6 +33,7 @@ CONFIDENCE = 0.99
 """A decided check is right in this share of all repetitions."""
 
 Key: TypeAlias = Mapping[str, str | int | float]
+Frames: TypeAlias = "Mapping[str, pl.DataFrame]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,14 +178,11 @@ class Exhibit:
 
     def scope(self, profile: str, *, quick: bool) -> Scope:
         """The scope of a run; it is `quick` only if the study's small grid leaves something out."""
-        if not quick:
-            return Scope(profile)
-        method, small = self.method(), Scope(profile, quick=True)
-        whole = Scope(profile)
-        return small if list(method.cases(small)) != list(method.cases(whole)) else whole
+        wanted = Scope(profile, quick)
+        return wanted if self.in_words(wanted) else Scope(profile)
 
     def in_words(self, scope: Scope) -> str:
-        """Returns the extent of a quick scope: "quick: 2 of 3 conditions"; or an empty text."""
+        """Returns the extent of a quick scope, "quick: 2 of 3 conditions"; empty for the whole."""
         if not scope.quick:
             return ""
         few, whole = self._both(scope)

@@ -12,11 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from narrows.backends import Backend, get_backend
 from narrows.errors import InputError, NarrowsError, SpecError
 from narrows.execute import BatchOutcome, Job, Watcher, run_all
+from narrows.late import pl
 from narrows.plan import Cell, Plan, content_hash, plan
 from narrows.reproduce.exhibit import Case, Data, Exhibit, Key, Scope
 from narrows.reproduce.library import library
@@ -24,13 +25,8 @@ from narrows.reproduce.study_code import sources
 from narrows.spec import SpecificationText
 from narrows.spec.host import MODELLED
 from narrows.spec.reading import read_written
-from narrows.store import Store, open_store, read_frames, write_frames
+from narrows.store import Store, StoredTrial, open_store, read_frames, write_frames
 from narrows.store.slug import slug
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from narrows.store import StoredTrial
 
 
 class Variation(Protocol):
@@ -200,8 +196,6 @@ def _key(item: Work) -> str:
 
 
 def _measure(item: Work, store: Store) -> dict[str, pl.DataFrame]:
-    import polars as pl
-
     measure = item.exhibit.method().measure
     parts: dict[str, list[pl.DataFrame]] = {}
     for condition in item.cells:

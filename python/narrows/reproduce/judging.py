@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-import polars as pl
-
+from narrows.late import pl
 from narrows.metrics import intervals
 from narrows.metrics.bounds import Decision, combine, decide, decide_share
 from narrows.metrics.intervals import half_width, mean, share_interval

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from narrows.report import Check
 from narrows.reproduce.catalogue import exhibits
 from narrows.reproduce.claims import KINDS, Claim, claims
 from narrows.reproduce.exhibit import Exhibit, Finding, Scope
@@ -112,8 +113,6 @@ def entry(exhibit: Exhibit, finding: Finding, way: Way) -> LedgerEntry:
 
 def finding(entry: LedgerEntry) -> Finding:
     """Returns the finding of an entry."""
-    from narrows.report import Check
-
     checks, notes = ([Check(**one) for one in some] for some in (entry.checks, entry.notes))
     reason = Check(**entry.reason) if entry.reason else None
     return Finding(entry.claim, checks, reason, notes)

@@ -7,21 +7,15 @@ with other seeds are one run (docs/decisions/025-equal-runs-are-one-trial.md).
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from narrows.compare.vary import vary
-from narrows.plan import trial_of
-from narrows.reproduce.exhibit import Data, Finding, Key
+from narrows.late import pl
+from narrows.plan import Trial, trial_of
+from narrows.reproduce.exhibit import Data, Finding, Frames, Key
 from narrows.reproduce.gather import FigureCondition, Work
 from narrows.reproduce.judging import SAME
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from narrows.plan import Trial
-    from narrows.reproduce.exhibit import Frames
 
 MOST_TRIALS = 64
 """No more trials than these are added to a condition."""

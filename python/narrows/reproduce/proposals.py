@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import polars as pl
-
 from narrows.figures.model import Guide, Panel
+from narrows.late import pl
 from narrows.reproduce import run_frames, spread
 from narrows.reproduce.exhibit import Case, Data
 from narrows.reproduce.judging import differences, interval, ratios

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
-
-import polars as pl
+from typing import Any
 
 from narrows.figures import frames
+from narrows.late import pl
 from narrows.metrics import windows
-
-if TYPE_CHECKING:
-    from narrows.store import StoredTrial
+from narrows.store import StoredTrial
 
 LATEST_RTT = pl.coalesce("rtt_ms", "srtt_ms").alias("rtt_ms")
 """The latest round-trip time in ms; the smoothed one if the kernel reports only that."""

@@ -11,15 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from narrows.execute import BatchOutcome, Watcher
+from narrows.report import Check
 from narrows.reproduce.exhibit import CONFIDENCE, Data, Finding
 from narrows.reproduce.gather import Work, gather, measurements
 from narrows.reproduce.paths import judge_figure, on_varied_paths, repeated_conditions, with_factor
-
-if TYPE_CHECKING:
-    from narrows.report import Check
 
 LOOKS = {False: 5, True: 3}
 """The number of looks at a whole and at a small grid (`quick`); each has twice the trials."""
@@ -74,7 +71,8 @@ def settle(
         grown = {
             i: _with_more_trials(works[i], 2**look, varied.get(i, frozenset())) for i in waiting
         }
-        done = _sum(done, gather(list(grown.values()), out, jobs=jobs, watcher=watcher), look == 0)
+        more = gather(list(grown.values()), out, jobs=jobs, watcher=watcher)
+        done += more if look == 0 else replace(more, stored=0)  # the first look stored them
         for i, item in grown.items():
             outcomes[i] = _judge(item, out, looks)
             varied[i] = varied.get(i, frozenset()) | _same(outcomes[i])
@@ -110,11 +108,3 @@ def _with_more_trials(item: Work, factor: int, varied: frozenset[int]) -> Work:
     cells = zip(more.cells, on_varied_paths(more).cells, strict=True)
     chosen = (other if n in varied else cell for n, (cell, other) in enumerate(cells))
     return replace(more, cells=tuple(chosen))
-
-
-def _sum(before: BatchOutcome, now: BatchOutcome, first: bool) -> BatchOutcome:
-    """Adds two outcomes; runs that the first one stored don't count again."""
-    stored = before.stored + (now.stored if first else 0)
-    failures = before.failures + now.failures
-    packets, wall = before.packets + now.packets, before.wall_s + now.wall_s
-    return BatchOutcome(before.new + now.new, stored, failures, packets, wall)

@@ -16,6 +16,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from narrows.figures.placing import comparable
+from narrows.report.page import environment
 from narrows.reproduce import judgements, ledger
 from narrows.reproduce.catalogue import exhibits, lessons
 from narrows.reproduce.claims import KINDS, Claim, claims
@@ -84,7 +86,6 @@ def write_figure_files(
 ) -> StoredFigure:
     """Draws the pictures and writes the tables of one figure."""
     from narrows.figures import static
-    from narrows.figures.placing import comparable
 
     site = out / "site"
     site.mkdir(parents=True, exist_ok=True)
@@ -173,8 +174,6 @@ def _page(
 
 def _render(path: Path, exhibit: Exhibit, versions: Sequence[dict[str, Any]], command: str) -> Path:
     """Writes the page of a figure that was made in these ways."""
-    from narrows.report.page import environment
-
     text = environment().get_template("site-figure.html.jinja").render(
         exhibit=exhibit,
         lesson=lessons()[exhibit.identifier],
@@ -289,8 +288,6 @@ def _thumbs(plates: Sequence[StoredFigure]) -> dict[str, str]:
 def _index(
     out: Path, entries: Sequence[ledger.LedgerEntry], plates: Sequence[StoredFigure]
 ) -> Path:
-    from narrows.report.page import environment
-
     judged, thumbs = judgements.read_known(out), _thumbs(plates)
     here = ledger.lines(entries, own_profiles(), judged)
     ran = {line.claim.identifier for line in here if line.entries}

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import polars as pl
-
 from narrows.figures import frames
 from narrows.figures.model import Dash, Line
+from narrows.late import pl
 
 
 def over(rows: pl.DataFrame, by: str, value: str) -> pl.DataFrame:

@@ -12,6 +12,7 @@ from narrows.reproduce.changes import shared_changes
 from narrows.reproduce.claims import KINDS
 from narrows.reproduce.library import Table, documents, library
 from narrows.reproduce.rules import SEEN
+from narrows.reproduce.study import own_measures
 from narrows.reproduce.study_files import read_study, studies
 from narrows.reproduce.study_places import labels_of, wrong_places
 from narrows.spec.suggest import one_of, quote
@@ -99,8 +100,6 @@ def check(*, run_code: bool = True) -> None:
 
 def _check_code(document: str, study: Table) -> None:
     """Raises InputError for a function that isn't there, or that nobody allowed to run."""
-    from narrows.reproduce.study import own_measures
-
     if "code" in study:
         made = study_code.method(document, study["code"])
         for name in study_code.METHOD:

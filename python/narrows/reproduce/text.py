@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from narrows.report import Check
 from narrows.reproduce.claims import KINDS
+from narrows.reproduce.exhibit import Finding
 from narrows.reproduce.ledger import ClaimVerdicts, LedgerEntry, counts_by_kind, in_words
 from narrows.reproduce.library import documents
+from narrows.reproduce.make import ReproducedFigure, Reproduction
 from narrows.reproduce.site import NOT_RECORDED
 from narrows.words import align
-
-if TYPE_CHECKING:
-    from narrows.report import Check
-    from narrows.reproduce.exhibit import Finding
-    from narrows.reproduce.make import ReproducedFigure, Reproduction
 
 WIDTH = 100
 """The columns of the terminal that sentences may take; paths aren't broken."""

@@ -7,7 +7,7 @@ by one, and `make` combines them to a search.
 
 from __future__ import annotations
 
-from narrows.search.make import Search, search
+from narrows.search.make import search
 from narrows.search.objectives import OBJECTIVES
 
-__all__ = ["OBJECTIVES", "Search", "search"]
+__all__ = ["OBJECTIVES", "search"]

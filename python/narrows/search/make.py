@@ -17,6 +17,7 @@ from typing import Any
 from narrows.backends import NAMES, get_backend
 from narrows.errors import InputError, Problem, SpecError
 from narrows.evaluate.runs import modules_here
+from narrows.report import write_report
 from narrows.runner import Experiment, execute, prepare
 from narrows.search.hunt import hunt
 from narrows.search.log import Log
@@ -203,8 +204,6 @@ def _keep(
 
 def _page(experiment: Experiment, results: Path) -> Path:
     """Runs a finding and writes its page."""
-    from narrows.report import write_report
-
     result = execute(experiment, out=results, force=True).result
     return write_report(result.path).page
 

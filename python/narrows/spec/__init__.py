@@ -6,12 +6,11 @@ from narrows.spec.check import Condition, ResultCheck, SeriesNumber
 from narrows.spec.override import Override
 from narrows.spec.reading import CheckedSpecification, SpecificationText, load, parse
 from narrows.spec.scenario import Scenario
-from narrows.spec.spec import Spec, Until
-from narrows.spec.study import Axis, Study, load_study, parse_study
+from narrows.spec.spec import Spec
+from narrows.spec.study import Study, load_study, parse_study
 from narrows.spec.values import same_value, spell
 
 __all__ = [
-    "Axis",
     "CheckedSpecification",
     "Condition",
     "Override",
@@ -21,7 +20,6 @@ __all__ = [
     "Spec",
     "SpecificationText",
     "Study",
-    "Until",
     "load",
     "load_study",
     "parse",

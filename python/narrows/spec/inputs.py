@@ -8,6 +8,7 @@ from pathlib import Path
 
 from narrows.errors import Problem, SpecError
 from narrows.files import read_limited
+from narrows.late import _native
 from narrows.spec import kernel_program, permission, python_control, rust_control
 from narrows.spec.suggest import quote
 
@@ -103,8 +104,6 @@ def _fitting(source: python_control.Source, wrong: tuple[str, str] | None) -> tu
 @contextmanager
 def translate_errors() -> Iterator[None]:
     """Turns refusals of the native module into SpecError."""
-    from narrows import _native
-
     try:
         yield
     except _native.SpecificationError as error:

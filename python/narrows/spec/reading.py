@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from narrows.errors import SpecError
 from narrows.files import read_limited
+from narrows.late import _native
 from narrows.spec.inputs import inputs, translate_errors
 from narrows.spec.override import Override
 from narrows.spec.spec import Spec
@@ -106,8 +107,6 @@ def read_written(
     given: SpecificationText, overrides: Iterable[str | Override], file: str | None
 ) -> Text:
     """Applies overrides to a text; raises SpecError for bad TOML or an override without a place."""
-    from narrows import _native
-
     changes = [
         (as_unicode(change), "--set")
         if isinstance(change, str)

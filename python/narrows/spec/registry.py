@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from narrows.late import _native
+
 Entries = Mapping[str, Mapping[str, Any]]
 """The declarations of a registry's entries, by name."""
 
@@ -14,8 +16,6 @@ Entries = Mapping[str, Mapping[str, Any]]
 @cache
 def elements(kind: str) -> Entries:
     """Returns the entries of a registry: "queues", "services", "impairments" and so on."""
-    from narrows import _native
-
     return {entry["name"]: entry for entry in getattr(_native, kind)()}
 
 
@@ -82,8 +82,6 @@ def services() -> Entries:
 @cache
 def profiles() -> tuple[str, ...]:
     """Returns the kernels whose TCP the end hosts can have."""
-    from narrows import _native
-
     return tuple(_native.profiles())
 
 
@@ -100,8 +98,6 @@ class Preset:
 @cache
 def presets() -> dict[str, Preset]:
     """Returns the named paths."""
-    from narrows import _native
-
     return {
         name: Preset(name, summary, source, tuple(path))
         for name, summary, source, path in _native.presets()

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 from narrows import user_code
 from narrows.cached import cache_directory, is_private, private_directory
 from narrows.errors import InputError, SpecError
+from narrows.late import _native
 from narrows.spec.python_control import Source
 from narrows.spec.suggest import one_of, quote
 
@@ -49,8 +50,6 @@ def is_rust(cca: str) -> bool:
 
 def load(cca: str, source: Source) -> RustControl:
     """Returns the control, compiled if it wasn't before; raises SpecError."""
-    from narrows import _native
-
     library = _library(cca, source)
     user_code.announce(cca)
     try:
@@ -85,8 +84,6 @@ def conditions(controls: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str,
 
 def crate_sources() -> list[tuple[str, str]]:
     """Returns the names and texts of the files of `narrows_control`."""
-    from narrows import _native
-
     return _native.RustControl.sources()
 
 

@@ -82,11 +82,9 @@ def load_study(
     return _study(open_text(path, overrides))
 
 
-def parse_study(
-    text: str, name: str, overrides: Iterable[str | Override] = (), file: str | None = None
-) -> Study:
+def parse_study(text: str, name: str, overrides: Iterable[str | Override] = ()) -> Study:
     """Reads a study given as TOML text; `name` replaces a missing `name`."""
-    return _study(read_written(SpecificationText(text, name), overrides, file))
+    return _study(read_written(SpecificationText(text, name), overrides, None))
 
 
 def _study(text: Text) -> Study:

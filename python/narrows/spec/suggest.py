@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from narrows.late import _native
+
 
 def as_unicode(text: str) -> str:
     """Returns the text with "?" for everything that isn't Unicode, as file names may contain."""
@@ -12,15 +14,11 @@ def as_unicode(text: str) -> str:
 
 def quote(text: str, limit: int = 64) -> str:
     """Returns `text` in double quotes, shortened and with control characters escaped."""
-    from narrows import _native
-
     return _native.quote(as_unicode(text), limit)
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """Returns the known word closest to `word`, ignoring case; None if none is close."""
-    from narrows import _native
-
     return _native.nearest(as_unicode(word), [as_unicode(name) for name in known])
 
 

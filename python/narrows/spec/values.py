@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import json
 
+from narrows.late import _native
 from narrows.spec.suggest import as_unicode
 
 
 def spell(place: str) -> str | None:
     """Returns the usual spelling of a place, such as `flows[0].cca`; None if it isn't a place."""
-    from narrows import _native
-
     return _native.parse_place(as_unicode(place))
 
 
 def full_place(key: str) -> str | None:
     """Returns the place of a key of the path, the hosts or the run: "buffer" is `path.buffer`."""
-    from narrows import _native
-
     tables = json.loads(_native.schema())["properties"]
     named = (name for name in ("path", "run", "host") if key in tables[name]["properties"])
     return next((f"{name}.{key}" for name in named), None)
@@ -28,8 +25,6 @@ def measure(text: str) -> tuple[str, float] | None:
 
     The kinds are "rate" (bit/s), "duration" (ns), "b" (bytes), "pkt" (packets) and "bdp".
     """
-    from narrows import _native
-
     return _native.quantity(as_unicode(text))
 
 
@@ -46,8 +41,6 @@ def part(text: str) -> float | None:
 
 def format_duration(ns: int) -> str:
     """Returns the usual spelling of a duration in ns, such as "25ms"."""
-    from narrows import _native
-
     return _native.format_duration(ns)
 
 
@@ -71,14 +64,10 @@ def same_value(one: object, other: object) -> bool:
 
 def values_in(text: str) -> dict[str, object]:
     """Returns every single value of a TOML document by its place, such as `flows[0].cca`."""
-    from narrows import _native
-
     found: dict[str, object] = json.loads(_native.leaves(text))
     return found
 
 
-def to_toml(document: object) -> str:
-    """Returns a document as TOML that reads back the same values."""
-    from narrows import _native
-
-    return _native.to_toml(json.dumps(document))
+def to_toml(document: object, *, inline: bool = False) -> str:
+    """Returns a document, or a value on one line, as TOML that reads back the same values."""
+    return _native.to_toml(json.dumps(document), inline)

@@ -8,10 +8,9 @@ show; numbers stay numbers, including negative ones. OWASP: CSV Injection.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-if TYPE_CHECKING:
-    import polars as pl
+from narrows.late import pl
 
 _FORMULA = r"^[=+\-@\t\r]"
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
@@ -29,8 +28,6 @@ def harmless(value: Value) -> Value | str:
 
 def harmless_frame(frame: pl.DataFrame) -> pl.DataFrame:
     """Returns the frame with harmless texts and names of columns."""
-    import polars as pl
-
     changed = []
     for column in frame.select(pl.col(pl.String)).get_columns():
         formula = column.str.contains(_FORMULA) & ~column.str.contains(_NUMBER)
@@ -41,6 +38,4 @@ def harmless_frame(frame: pl.DataFrame) -> pl.DataFrame:
 
 def as_written(frame: pl.DataFrame) -> pl.DataFrame:
     """Returns the frame of a CSV file without the apostrophes that `harmless_frame` added."""
-    import polars as pl
-
     return frame.with_columns(pl.col(pl.String).str.replace(_QUOTED, "$1"))

@@ -5,22 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from narrows.late import pl
 from narrows.store.atomic import publish
 from narrows.store.owned import owned_directory
 from narrows.store.parquet import read_parquet, write_parquet
-
-if TYPE_CHECKING:
-    import polars as pl
 
 KEY = "key.json"
 
 
 def read_frames(folder: Path, key: str) -> dict[str, pl.DataFrame] | None:
     """Returns the frames in `folder` by name; None if they are missing or have another key."""
-    import polars as pl
-
     try:
         if json.loads((folder / KEY).read_text(encoding="utf-8"))["key"] != key:
             return None

@@ -6,14 +6,12 @@ import json
 from collections.abc import Iterable, Mapping, Set
 from functools import partial
 from hashlib import blake2b, file_digest
+from io import BufferedIOBase
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from narrows.errors import StoreError
 from narrows.files import open_regular
-
-if TYPE_CHECKING:
-    from io import BufferedIOBase
 
 OWN = "digest"
 """The digest of the manifest itself, without this entry."""
@@ -30,9 +28,9 @@ _FOLDERS = ("trial-*", "trial-*/captures", "trial-*/programs")
 
 def seal(manifest: Mapping[str, Any], directory: Path) -> dict[str, Any]:
     """Returns a manifest with the digests of the files beside it, and of itself."""
-    digests = {name: _digest_of(directory / name) for name in _files(directory)}
+    digests = {name: digest_of_file(directory / name) for name in _files(directory)}
     whole = {**manifest, FILES: digests}
-    if large := {name: _digest_of(directory / name) for name in _files(directory, _LARGE)}:
+    if large := {name: digest_of_file(directory / name) for name in _files(directory, _LARGE)}:
         whole[LARGE] = large
     whole.pop(OWN, None)
     return {**whole, OWN: digest_of(whole)}
@@ -62,7 +60,7 @@ def _check_files(listed: Mapping[str, str], directory: Path, present: Set[str]) 
         if file not in present:
             raise StoreError.at(str(directory / file), "a result without this file", "a fresh run")
         try:
-            digest = _digest_of(directory / file)
+            digest = digest_of_file(directory / file)
         except OSError as error:
             found = f"no file of a run ({error.strerror})"
             raise StoreError.at(str(directory / file), found, "a fresh run") from None
@@ -83,7 +81,8 @@ def _files(directory: Path, patterns: Iterable[str] = _PATTERNS) -> list[str]:
     return sorted(file.relative_to(directory).as_posix() for file in found)
 
 
-def _digest_of(path: Path) -> str:
+def digest_of_file(path: Path) -> str:
+    """Returns BLAKE2b of a file, which needn't fit into memory, as 32 hexadecimal digits."""
     with open_regular(path, follow=False) as file:
         return digest_of_stream(file)
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from narrows.errors import StoreError
+from narrows.late import pl
 from narrows.plan import trial_of
 from narrows.spec.scenario import Scenario
 from narrows.store.runs import Store
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 @dataclass(frozen=True)

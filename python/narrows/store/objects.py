@@ -9,6 +9,7 @@ AWS_ENDPOINT and so on). `memory://NAME` is for experiments.
 from __future__ import annotations
 
 import errno
+import os
 import secrets
 import time
 from collections.abc import Iterable, Iterator
@@ -199,6 +200,4 @@ def _connect(url: str) -> Any:  # noqa: ANN401 (obstore has a class for each ser
 
 def _insecure() -> bool:
     """Returns True if the environment's endpoint is unencrypted, as in a laboratory."""
-    import os
-
     return os.environ.get("AWS_ENDPOINT", "").startswith("http://")

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from narrows.errors import StoreError
 from narrows.files import open_regular
+from narrows.late import _native, pl
+from narrows.store.on_use import TablesOnUse
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from narrows._native import ArrowTable
     from narrows.columns import Columns
 
@@ -32,7 +32,7 @@ _PIECE = 1 << 20
 """Bytes that are copied at a time from the file of a long table."""
 
 
-class NativeTables(Mapping[str, "pl.DataFrame"]):
+class NativeTables(TablesOnUse["pl.DataFrame"]):
     """Tables of the native module by name, each converted to a frame on first use.
 
     `columns` has them for code that doesn't use polars.
@@ -41,23 +41,9 @@ class NativeTables(Mapping[str, "pl.DataFrame"]):
     def __init__(self, tables: Mapping[str, ArrowTable]) -> None:
         from narrows.columns import columns
 
-        self.native = dict(tables)
-        self.columns = {name: columns(table) for name, table in tables.items()}
-        self._frames: dict[str, pl.DataFrame] = {}
-
-    def __getitem__(self, name: str) -> pl.DataFrame:
-        """Raises KeyError for a table that isn't there."""
-        import polars as pl
-
-        if name not in self._frames:
-            self._frames[name] = pl.DataFrame(self.native[name])
-        return self._frames[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.native)
-
-    def __len__(self) -> int:
-        return len(self.native)
+        self.native = native = dict(tables)
+        self.columns = {name: columns(table) for name, table in native.items()}
+        super().__init__(native, lambda name: pl.DataFrame(native[name]))
 
 
 def drop_tables(
@@ -91,8 +77,6 @@ def _content(tables: Mapping[str, pl.DataFrame], name: str) -> Iterator[bytes]:
 
 def read_parquet(path: Path, columns: list[str] | None = None) -> pl.DataFrame:
     """Reads the table in a file, or some columns of it."""
-    import polars as pl
-
     with damage_of(str(path)), open_regular(path, follow=False) as file:
         return pl.read_parquet(file, columns=columns)
 
@@ -119,8 +103,6 @@ def check_rows(path: Path, file: BinaryIO, size: int, most: Callable[[], int]) -
     A column of equal values takes nearly no bytes, so a small file from somebody else could fill
     the memory.
     """
-    import polars as pl
-
     rows = int(pl.scan_parquet(file).select(pl.len()).collect().item())
     if rows > _ROWS + _ROWS_PER_BYTE * size and rows > most():
         raise StoreError.at(str(path), f"{rows:,} rows", "a table that its run can give")
@@ -135,19 +117,14 @@ def check_rows_of(path: Path, most: int) -> None:
 
 
 def _rows(path: Path, file: BufferedReader) -> int:
-    from narrows import _native
-
     try:
         return len(_native.read_parquet(path))
     except ValueError:  # polars wrote it
-        import polars as pl
-
         return int(pl.scan_parquet(file).select(pl.len()).collect().item())
 
 
 def read_columns(path: Path) -> Columns:
     """Reads the table in a file as plain columns; with polars if polars wrote it."""
-    from narrows import _native
     from narrows.columns import columns
 
     try:

@@ -18,14 +18,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from narrows.files import open_regular
+from narrows.late import pl
 from narrows.plan import Trial, canonical_json
-from narrows.store.intact import digest_of, digest_of_stream
+from narrows.store.intact import digest_of, digest_of_file
 from narrows.store.parquet import GROUP, SUFFIX, NativeTables, sink_parquet, write_parquet
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from narrows._native import ArrowTable
     from narrows.store.records import RunRecord
 
@@ -93,7 +91,6 @@ def write_part(folder: Path, entries: Iterable[FinishedRun]) -> None:
 
 def write_merged(path: Path, frames: Sequence[pl.DataFrame]) -> None:
     """Writes a table of several parts, sorted by run, without a copy of all its rows in memory."""
-    import polars as pl
     from polars.io.plugins import register_io_source
 
     schema = pl.concat([frame.clear() for frame in frames], how="diagonal").schema
@@ -106,8 +103,6 @@ def write_merged(path: Path, frames: Sequence[pl.DataFrame]) -> None:
 
 def _by_run(frames: Sequence[pl.DataFrame]) -> Iterator[pl.DataFrame]:
     """Yields the rows of frames in the order of their runs, some runs at a time."""
-    import polars as pl
-
     frames = [f if f["run"].is_sorted() else f.sort("run", maintain_order=True) for f in frames]
     runs = pl.concat([frame["run"].unique() for frame in frames]).sort()
     rows = sum(frame.height for frame in frames)
@@ -126,7 +121,7 @@ def _by_run(frames: Sequence[pl.DataFrame]) -> Iterator[pl.DataFrame]:
 def write_line(folder: Path, runs: int, replaces: Sequence[str] = ()) -> None:
     """Writes the line of the manifest, with the digests of the other files."""
     files = {
-        file.name: {"bytes": file.stat().st_size, "digest": _digest_of_file(file)}
+        file.name: {"bytes": file.stat().st_size, "digest": digest_of_file(file)}
         for file in sorted(folder.glob(f"*{SUFFIX}"))
     }
     line = {"runs": runs, "created": _now(), "replaces": list(replaces), "files": files}
@@ -145,8 +140,6 @@ def frames_of(entries: Sequence[FinishedRun]) -> Frames:
 
 def _concat_runs(parts: Sequence[tuple[str, pl.DataFrame]]) -> pl.DataFrame:
     """Joins frames of runs, with the hash of each row's run in the first column."""
-    import polars as pl
-
     frames = [frame for _, frame in parts]
     alike = all(frame.columns == frames[0].columns for frame in frames)
     whole = pl.concat(frames, how="vertical" if alike else "diagonal")
@@ -156,8 +149,6 @@ def _concat_runs(parts: Sequence[tuple[str, pl.DataFrame]]) -> pl.DataFrame:
 
 def _write_long(table: ArrowTable, key: str, path: Path) -> None:
     """Writes a table that may not fit into memory, a piece at a time."""
-    import polars as pl
-
     work, offset = path.with_suffix(".work"), 0
     with work.open("wb") as file:
         while piece := table.piece(offset, _PIECE):
@@ -170,8 +161,6 @@ def _write_long(table: ArrowTable, key: str, path: Path) -> None:
 
 
 def _runs(entries: Sequence[FinishedRun]) -> pl.DataFrame:
-    import polars as pl
-
     text, real = pl.String(), pl.Float64()
     kinds: dict[str, pl.DataType] = {"run": text, "trial": pl.Int64(), "seed": pl.UInt64()}
     kinds |= dict.fromkeys(("axes", *INFO, *AS_JSON, "columns", "scenario"), text)
@@ -208,12 +197,6 @@ def _columns(entry: FinishedRun) -> dict[str, list[str]]:
             for name in entry.spilled_tables()
         }
     return found
-
-
-def _digest_of_file(path: Path) -> str:
-    """Returns BLAKE2b of a file, which needn't fit into memory, as 32 hexadecimal digits."""
-    with open_regular(path, follow=False) as file:
-        return digest_of_stream(file)
 
 
 def _now() -> str:

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from narrows.errors import StoreError
 from narrows.files import read_contained
+from narrows.late import pl
 from narrows.spec.scenario import Scenario
 from narrows.store import shapes
 from narrows.store.intact import FILES, check_captures, check_intact
+from narrows.store.on_use import TablesOnUse
 from narrows.store.parquet import SUFFIX, check_rows_of, read_columns, read_parquet
 from narrows.store.records import CaptureOptions, RunInfo
 from narrows.store.shapes import check_shape
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from narrows.columns import Columns
 
 MANIFEST = "manifest.json"
@@ -38,37 +38,6 @@ MOST = 1 << 28
 _SAMPLES = ("_samples", "internals")
 _EACH = 32
 """The most rows of a flow or link at an instant: internals have one for each of a control's."""
-
-Form = TypeVar("Form")
-
-
-class StoredTables(Mapping[str, Form], Generic[Form]):
-    """The tables of a trial by name, each read on first use."""
-
-    def __init__(
-        self,
-        directory: Path,
-        read: Callable[[Path], Form],
-        files: Collection[str],
-        sampled: Callable[[], int],
-    ) -> None:
-        names = sorted(name for name in files if name.endswith(SUFFIX) and "/" not in name)
-        self._files = {name.removesuffix(SUFFIX): directory / name for name in names}
-        self._read, self._sampled, self._known = read, sampled, dict[str, Form]()
-
-    def __getitem__(self, name: str) -> Form:
-        """Raises KeyError for a table that the run didn't record."""
-        if name not in self._known:
-            file = self._files[name]
-            check_rows_of(file, self._sampled() if name.endswith(_SAMPLES) else 0)
-            self._known[name] = self._read(file)
-        return self._known[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._files)
-
-    def __len__(self) -> int:
-        return len(self._files)
 
 
 def most_samples(scenario: Scenario) -> int:
@@ -98,17 +67,24 @@ class StoredTrial:
         return cast("Scenario", document)
 
     @cached_property
-    def tables(self) -> StoredTables[pl.DataFrame]:
+    def tables(self) -> TablesOnUse[pl.DataFrame]:
         """`flow_samples`, `queue_samples` and the others that were recorded, as frames."""
-        return StoredTables(self.path, read_parquet, self.files, self._most_samples)
+        return TablesOnUse(self._names(), lambda name: read_parquet(self._file(name)))
 
     @cached_property
-    def columns(self) -> StoredTables[Columns]:
+    def columns(self) -> TablesOnUse[Columns]:
         """The tables as plain columns, without polars."""
-        return StoredTables(self.path, read_columns, self.files, self._most_samples)
+        return TablesOnUse(self._names(), lambda name: read_columns(self._file(name)))
 
-    def _most_samples(self) -> int:
-        return most_samples(self.scenario)
+    def _names(self) -> list[str]:
+        names = (file for file in self.files if file.endswith(SUFFIX) and "/" not in file)
+        return [name.removesuffix(SUFFIX) for name in sorted(names)]
+
+    def _file(self, name: str) -> Path:
+        """Returns the file of a table; raises StoreError if it has more rows than its run gives."""
+        file = self.path / f"{name}{SUFFIX}"
+        check_rows_of(file, most_samples(self.scenario) if name.endswith(_SAMPLES) else 0)
+        return file
 
     @property
     def captures(self) -> list[Path]:

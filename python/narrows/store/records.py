@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from narrows.late import pl
 from narrows.store.parquet import NativeTables
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from narrows import columns
 
 Tables = Mapping[str, "pl.DataFrame"]

@@ -15,9 +15,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from narrows.errors import StoreError
+from narrows.late import pl
 from narrows.spec.scenario import Scenario
 from narrows.store import shapes
 from narrows.store.intact import OWN, digest_of, digest_of_stream
@@ -37,9 +38,6 @@ from narrows.store.parts import (
 )
 from narrows.store.read import most_samples
 from narrows.store.shapes import check_shape
-
-if TYPE_CHECKING:
-    import polars as pl
 
 SMALL, LARGE = 8 << 20, 16 << 20
 """Parts of fewer bytes than the first are merged, up to the second."""
@@ -291,8 +289,6 @@ class RunParts:
 
     def _rows_of(self, key: str, name: str, columns: list[str]) -> pl.DataFrame:
         """Returns the rows of a run in a table; with `run` only if it is among the columns."""
-        import polars as pl
-
         part = self._where.get(key)
         if part is None:
             raise StoreError.at(str(self), f"no run {key}", "the hash of a stored run")
@@ -307,8 +303,6 @@ class RunParts:
         self, part: str, name: str, columns: list[str] | None, only: pl.Expr | None = None
     ) -> pl.DataFrame:
         """Returns a table of a part; a small one is kept for the next reader."""
-        import polars as pl
-
         place = self.files.place(_file(part, f"{name}{SUFFIX}"))
         with damage_of(str(place)), self.files.open(_file(part, f"{name}{SUFFIX}")) as file:
             size = file.seek(0, 2)
@@ -336,8 +330,6 @@ class RunParts:
         return most
 
     def _all_rows(self, name: str, columns: Collection[str] | None) -> pl.DataFrame:
-        import polars as pl
-
         found = []
         for part in self._having(name):
             known = self._columns_in(part, name)
@@ -346,8 +338,6 @@ class RunParts:
         return pl.concat(found, how="diagonal") if found else pl.DataFrame(schema={"run": str})
 
     def _all_columns(self, name: str) -> Mapping[str, pl.DataType]:
-        import polars as pl
-
         found = [pl.DataFrame(schema=self._columns_in(part, name)) for part in self._having(name)]
         return pl.concat(found, how="diagonal").schema if found else {"run": pl.String()}
 
@@ -357,8 +347,6 @@ class RunParts:
 
     def _columns_in(self, part: str, name: str) -> dict[str, pl.DataType]:
         """Returns the columns of a table in a part; of "runs" those on how a run went."""
-        import polars as pl
-
         file = _file(part, f"{name}{SUFFIX}")
         with damage_of(str(self.files.place(file))), self.files.open(file) as stream:
             known = pl.scan_parquet(stream).collect_schema()
@@ -371,8 +359,6 @@ class RunParts:
 
         Another part may hold some of its runs, too.
         """
-        import polars as pl
-
         here = self._own_keys(part, without)
         whole = len(here) == len(self._parts[part].keys)
         return frame if whole else frame.filter(pl.col("run").is_in(here))

@@ -16,9 +16,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from narrows.errors import StoreError
+from narrows.late import pl
+from narrows.plan import Trial
 from narrows.store import shapes
 from narrows.store.medium import MEND, as_json, read_document
 from narrows.store.parquet import SUFFIX, damage_of, parquet_bytes
@@ -27,11 +29,6 @@ from narrows.store.records import RunInfo
 from narrows.store.run_parts import RunParts
 from narrows.store.slug import slug
 from narrows.store.stored_run import StoredRun
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from narrows.plan import Trial
 
 
 class Store(RunParts):
@@ -119,8 +116,6 @@ class Store(RunParts):
 
     def study_runs(self, stem: str) -> pl.DataFrame:
         """Returns the runs of a study in order, whether or not they are stored."""
-        import polars as pl
-
         place = self.files.place(f"studies/{stem}{SUFFIX}")
         try:
             with damage_of(str(place)), self.files.open(f"studies/{stem}{SUFFIX}") as file:

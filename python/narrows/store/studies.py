@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from narrows.late import pl
 from narrows.plan import Grid
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 def runs_table(cells: Grid, chosen: Mapping[int, int] | None = None) -> pl.DataFrame:
@@ -17,8 +15,6 @@ def runs_table(cells: Grid, chosen: Mapping[int, int] | None = None) -> pl.DataF
     `chosen` has the number of trials of each combination if a rule decides it. Values are as
     written; an axis of numbers has numbers.
     """
-    import polars as pl
-
     runs = list(cells.runs(chosen))
     columns: dict[str, list[Any]] = {
         "study": [cells.study.name] * len(runs),
@@ -40,8 +36,6 @@ def counts_in(table: pl.DataFrame) -> dict[int, int]:
 
 
 def _column(values: list[object]) -> tuple[list[Any], Any]:
-    import polars as pl
-
     types = {type(value) for value in values}
     if types == {bool}:
         return values, pl.Boolean()

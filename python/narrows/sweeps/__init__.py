@@ -2,20 +2,9 @@
 
 from __future__ import annotations
 
-from narrows.execute import Failure
-from narrows.sweeps.estimate import Estimate, estimate
+from narrows.sweeps.estimate import estimate
 from narrows.sweeps.export import export, export_file
 from narrows.sweeps.prepare import SweepJob, prepare
 from narrows.sweeps.run import SweepOutcome, execute
 
-__all__ = [
-    "Estimate",
-    "Failure",
-    "SweepJob",
-    "SweepOutcome",
-    "estimate",
-    "execute",
-    "export",
-    "export_file",
-    "prepare",
-]
+__all__ = ["SweepJob", "SweepOutcome", "estimate", "execute", "export", "export_file", "prepare"]

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from narrows.late import pl
+from narrows.metrics.checks import (
+    Combination,
+    CombinationOutcome,
+    RunMeasurements,
+    applicable,
+    column_in,
+    judge_all,
+    narrow,
+)
+from narrows.metrics.stored import StoreMeasurements
 from narrows.plan import Cell, Grid
 from narrows.store import Store
 from narrows.sweeps.polars_memory import load_polars
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from narrows.metrics.checks import Combination, CombinationOutcome
 
 
 def with_columns(grid: Grid) -> Grid:
@@ -25,8 +30,6 @@ def with_columns(grid: Grid) -> Grid:
     if not grid.checks and until is None:
         return grid  # without waiting for polars to load
     load_polars()
-    from narrows.metrics.checks import applicable, column_in
-
     cases = [_case(cell) for cell in grid.cells]
     made = replace(grid, checks=applicable(grid.checks, cases))
     if until is None:
@@ -39,9 +42,6 @@ def outcomes(grid: Grid, cells: Sequence[Cell], store: Store) -> list[Combinatio
     """Returns the outcome of every check in every combination, by the stored runs."""
     if not grid.checks:
         return []
-    from narrows.metrics.checks import RunMeasurements, judge_all
-    from narrows.metrics.stored import StoreMeasurements
-
     wanted, found = {cell.number for cell in cells}, StoreMeasurements(store)
     runs: dict[int, list[RunMeasurements]] = {}
     for cell, trial in grid.runs(counts(grid, store)):
@@ -95,8 +95,6 @@ def _count(cell: Cell, grid: Grid, values: Mapping[str, float | None]) -> int:
 
 
 def _narrow(known: Sequence[float], grid: Grid) -> bool:
-    from narrows.metrics.checks import narrow
-
     until = grid.study.until
     return until is None or narrow(known, until.within, until.relative)
 
@@ -118,6 +116,4 @@ def _values(summary: pl.DataFrame, metric: str) -> dict[str, float | None]:
 
 
 def _case(cell: Cell) -> Combination:
-    from narrows.metrics.checks import Combination
-
     return Combination.of(cell.plan, str(cell), cell.values, cell.number)

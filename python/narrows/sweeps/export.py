@@ -15,18 +15,21 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from narrows.columns import empty
 from narrows.errors import InputError
+from narrows.late import pl
+from narrows.metrics.completions import transfers
+from narrows.metrics.tables import summary_tables
 from narrows.spec.suggest import one_of
 from narrows.store import Place, Store, is_store, location, open_result, open_store
 from narrows.store.atomic import writing
 from narrows.store.cells import harmless_frame
+from narrows.store.maintenance import classes
 from narrows.store.owned import owned_file
 from narrows.store.parquet import parquet_bytes
 from narrows.store.parts import DERIVED, INFO, RUNS
 
 if TYPE_CHECKING:
-    import polars as pl
-
     Kinds = dict[str, pl.DataType]
 
 FORMATS = ("csv", "parquet", "json")
@@ -70,8 +73,6 @@ def frame(path: Place, table: str) -> pl.DataFrame:
 
     Raises InputError as `export` does.
     """
-    import polars as pl
-
     return pl.concat(_chunks(path, table))
 
 
@@ -158,8 +159,6 @@ def _classes(store: Store, studies: Iterable[pl.DataFrame]) -> list[str]:
 
 def _series(store: Store, table: str) -> Iterator[_Part]:
     """Yields the parts of any other table, run by run."""
-    import polars as pl
-
     present, tables = store.keys(), {RUNS}
     count = 0
     for stem in store.studies():
@@ -182,33 +181,21 @@ def _series(store: Store, table: str) -> Iterator[_Part]:
 
 def _schema_of_transfers() -> Mapping[str, pl.DataType]:
     """Returns the columns of the transfers of any run."""
-    from narrows.columns import empty
-    from narrows.metrics.completions import transfers
-
     none: Any = {"flows": [], "run": {"warmup_ns": 0}, "path": {}}
     return transfers(none, empty(COMPLETIONS)).frame().schema
 
 
 def _transfers(store: Store, key: str) -> pl.DataFrame | None:
     """Returns the transfers of a stored run, with the classes of its table `flows`."""
-    from narrows.metrics.completions import transfers
-
     scenario = store.scenario(key)
     done, flows = store.table(key, COMPLETIONS), store.table(key, "flows")
     if done is None or flows is None:
         return None
-    classes = dict(zip(flows["name"], flows["class"], strict=True))
-    named = [classes[str(flow["name"])] for flow in scenario["flows"]]
-    return transfers(scenario, done, named).frame()
+    return transfers(scenario, done, classes(scenario, flows)).frame()
 
 
 def _single(path: Place, table: str) -> Iterator[_Part]:
     """Yields the trials of a result of `narrows run`."""
-    import polars as pl
-
-    from narrows.metrics.completions import transfers
-    from narrows.metrics.tables import summary_tables
-
     result = open_result(Path(path))
     tables: set[str] = set()
     count = 0
@@ -239,8 +226,6 @@ def _refuse(table: str, known: set[str]) -> None:
 
 
 def _info(values: Mapping[str, Any]) -> pl.DataFrame:
-    import polars as pl
-
     kinds = {"packets": pl.Int64(), "invalid": pl.String()}
     kinds |= {name: pl.Float64() for name in ("end_s", "cpu_s", "wall_s")}
     row = {name: values[name] for name in INFO if name in values}
@@ -249,8 +234,6 @@ def _info(values: Mapping[str, Any]) -> pl.DataFrame:
 
 def _union(schemas: Iterable[Mapping[str, pl.DataType]]) -> Kinds:
     """Returns all columns; a column with different types becomes text."""
-    import polars as pl
-
     known: Kinds = {}
     for schema in schemas:
         for name, kind in schema.items():
@@ -261,8 +244,6 @@ def _union(schemas: Iterable[Mapping[str, pl.DataType]]) -> Kinds:
 
 def _fitting(parts: list[_Part]) -> Iterator[pl.DataFrame]:
     """Combines parts with different columns into one table, some at a time."""
-    import polars as pl
-
     first = _union(part.first.schema for part in parts)
     kinds = {**first, **_union(part.schema for part in parts)}
     waiting = iter(parts)
@@ -275,8 +256,6 @@ def _fitting(parts: list[_Part]) -> Iterator[pl.DataFrame]:
 
 def _fit(frame: pl.DataFrame, columns: Mapping[str, pl.DataType]) -> pl.DataFrame:
     """Returns the frame with exactly these columns."""
-    import polars as pl
-
     return frame.select(
         (pl.col(name) if name in frame.columns else pl.lit(None)).cast(kind).alias(name)
         for name, kind in columns.items()
@@ -304,8 +283,6 @@ def _write_json(chunks: Iterator[pl.DataFrame], stream: BinaryIO) -> int:
 
 
 def _write_parquet(chunks: Iterator[pl.DataFrame], stream: BinaryIO) -> int:
-    import polars as pl
-
     whole = pl.concat(chunks)
     stream.write(parquet_bytes(whole))
     return whole.height

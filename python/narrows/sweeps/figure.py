@@ -7,17 +7,25 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from narrows import figures
 from narrows.errors import InputError
+from narrows.figures import label
+from narrows.figures.frames import in_words, path_in_words
+from narrows.figures.model import Figure, Scale
+from narrows.figures.names import axes_in_words, settings
+from narrows.figures.runs.beside import MOST_BESIDE, beside
+from narrows.figures.sweeps.panels import pages
+from narrows.figures.sweeps.view import View, controls_of, runs_in, valued_columns
+from narrows.late import pl
+from narrows.metrics.leading import of_applications
 from narrows.spec.suggest import one_of, quote
 from narrows.spec.values import exact_value, spell
 from narrows.store import Place, is_store, location, open_result, open_store
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from narrows.figures.model import Figure, Scale
+from narrows.store.maintenance import classes
+from narrows.store.stored_run import run_tables
+from narrows.sweeps.export import frame
 
 
 def default_name(place: Place) -> str:
@@ -26,12 +34,6 @@ def default_name(place: Place) -> str:
     That is the distribution of completion times, the metric of another application, shares, or else
     utilization.
     """
-    import polars as pl
-
-    from narrows.figures.sweeps.view import valued_columns
-    from narrows.metrics.leading import of_applications
-    from narrows.sweeps.export import frame
-
     if not is_store(place):
         return "timeline"
     summary = valued_columns(frame(place, "summary"))
@@ -63,10 +65,6 @@ def describe(
     of the x axis; those of a run show one `trial` of the single combination that meets the
     conditions. Raises InputError.
     """
-    from narrows import figures
-    from narrows.figures.sweeps.view import View, controls_of
-    from narrows.sweeps.export import frame as every
-
     entry = figures.CATALOGUE.get(name)
     if entry is None:
         known = list(figures.CATALOGUE)
@@ -83,13 +81,13 @@ def describe(
         right = ", ".join(key for key, one in figures.CATALOGUE.items() if one.of == "run")
         found = f"{quote(name)}, a figure of a sweep, and this is one run"
         raise InputError.at("NAME", found, f"one of {right}")
-    frame, axes, title, runs = _table(place, entry.table, where)
+    rows, axes, title, runs = _table(place, entry.table, where)
     view = View(
         title, axes, metric, _place(x), _place(y), _place(by), runs, ends, scale,
         _bounds(place, title), conditions=_path(place, title, axes),
-        controls=controls_of(every(place, "flows"), title),
+        controls=controls_of(frame(place, "flows"), title),
     )  # fmt: skip
-    return figures.describe_sweep(name, frame, view)
+    return figures.describe_sweep(name, rows, view)
 
 
 def _ends(written: str | None) -> tuple[float, float] | Literal["auto"] | None:
@@ -115,11 +113,6 @@ def _scale(written: str | None) -> Scale | None:
 
 def _path(place: Place, study: str, axes: Sequence[str]) -> str:
     """Returns the path in words, as far as it is the same in all runs of a study."""
-    import polars as pl
-
-    from narrows.figures.frames import path_in_words
-    from narrows.sweeps.export import frame
-
     runs = frame(place, "runs").filter(pl.col("study") == study)
     return path_in_words(open_store(place).scenario(str(runs["run"][0])), axes)
 
@@ -137,7 +130,6 @@ def save(figure: Figure, stem: Path, formats: Sequence[str]) -> list[Path]:
 
     A figure of many panels gives the images `stem-1.png`, `stem-2.png` and so on.
     """
-    from narrows.figures.sweeps.panels import pages
     from narrows.report.single import save_page
 
     known = ("png", "svg", "pdf", "html")
@@ -164,11 +156,6 @@ def _table(
     place: Place, table: str, where: Sequence[str]
 ) -> tuple[pl.DataFrame, tuple[str, ...], str, int]:
     """Returns a table of the study swept last, its axes, its name and its number of runs."""
-    import polars as pl
-
-    from narrows.figures.sweeps.view import runs_in
-    from narrows.sweeps.export import frame
-
     studies = open_store(place).studies()
     rows = frame(place, table)
     if len(studies) > 1 and not any(text.startswith("study=") for text in where):
@@ -187,8 +174,6 @@ def _table(
 
 
 def _condition(rows: pl.DataFrame, text: str, axes: Sequence[str]) -> pl.Expr:
-    import polars as pl
-
     written, equals, values = text.partition("=")
     name = _place(written.strip()) or written
     if not equals:
@@ -209,8 +194,6 @@ def _place(written: str | None) -> str | None:
 
 
 def _of_run(place: Place, name: str, where: Sequence[str], trial: int) -> Figure:
-    from narrows import figures
-
     if not is_store(place):
         result = open_result(Path(str(location(place))))
         if not 1 <= trial <= len(result.trials):
@@ -229,8 +212,6 @@ def _drawable(
     name: str, rows: pl.DataFrame, axes: Sequence[str], cells: list[pl.DataFrame]
 ) -> list[pl.DataFrame]:
     """Returns the combinations of a figure of runs: one, or for a timeline a few along an axis."""
-    from narrows.figures.runs.beside import MOST_BESIDE
-
     most = MOST_BESIDE if name == "timeline" else 1
     if len(cells) > most:
         drawn = "one run" if most == 1 else f"up to {most} runs"
@@ -241,28 +222,19 @@ def _drawable(
 
 def _of_cell(place: Place, name: str, rows: pl.DataFrame, trial: int) -> Figure:
     """Returns the figure of a trial of one combination."""
-    from narrows import figures
-
     keys = dict(zip(rows["trial"], rows["run"], strict=True))
     if trial not in keys:
         raise InputError.at("--trial", str(trial), one_of(str(trial), [str(t) for t in keys]))
     store, key = open_store(place), str(keys[trial])
-    found_tables = {table: store.table(key, table) for table in sorted(store.tables_of(key))}
-    tables = {table: frame for table, frame in found_tables.items() if frame is not None}
+    tables = run_tables(store, key)
     if "flow_samples" not in tables:
         raise InputError.at("DIR", "runs without samples", 'run.record = "samples" or more')
     scenario = store.scenario(key)
-    classes = dict(tables["flows"].select("name", "class").rows())
-    groups = [str(classes[flow["name"]]) for flow in scenario["flows"]]
-    return figures.describe(name, scenario, tables, groups)
+    return figures.describe(name, scenario, tables, classes(scenario, tables["flows"]))
 
 
 def _beside(drawn: Sequence[Figure], rows: pl.DataFrame, axes: Sequence[str], path: str) -> Figure:
     """Returns the figures as columns, each under its values of the axes that differ."""
-    from narrows.figures.frames import in_words
-    from narrows.figures.names import axes_in_words, settings
-    from narrows.figures.runs.beside import beside
-
     first = rows.unique("cell", keep="first", maintain_order=True)
     varied = [axis for axis in axes if first[axis].n_unique() > 1]
     names = [
@@ -282,8 +254,6 @@ def _first_of(rows: pl.DataFrame, axes: Sequence[str]) -> str:
 
 def of_trial(figure: Figure, trial: int, count: int) -> Figure:
     """Adds to a run's figure the name of the run, and which trial it shows if there are several."""
-    from narrows.figures import label
-
     figure = label(figure, figure.study)
     if count == 1:
         return figure

@@ -6,8 +6,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-import polars as pl
-
 from narrows.figures.axes import ChartAxis, axis
 from narrows.figures.looks import looks_of
 from narrows.figures.names import setting
@@ -20,6 +18,7 @@ from narrows.figures.sweeps.view import (
     numbers,
     valued_columns,
 )
+from narrows.late import pl
 from narrows.metrics.catalogue import page_load, scale_of
 from narrows.metrics.headings import control_of, heading_of, merged_words
 from narrows.metrics.intervals import mean

@@ -13,16 +13,18 @@ from narrows.figures.looks import HUES
 from narrows.figures.palette import colour
 from narrows.report.commands import both_ways
 from narrows.report.page import environment, plotly_js
-from narrows.store import Place, Store, open_store
+from narrows.store import Place, open_store
 from narrows.store.atomic import write_text, writing
 from narrows.store.folders import PAGES
-from narrows.sweeps.overview import overview
+from narrows.sweeps.overview import Overview, overview
 from narrows.sweeps.run_pages import MOST_AUTOMATIC, write_run_pages
 from narrows.version import __version__
 
 
-def write_pages(place: Place, name: str | None = None, runs: bool = False) -> list[Path]:
-    """Writes the pages of a store's studies, or of the study called `name`; returns their paths.
+def write_pages(place: Place, name: str | None = None, runs: bool = False) -> dict[Path, Overview]:
+    """Writes the pages of a store's studies, or of the study called `name`.
+
+    Returns the overview on each page by the page's path.
 
     Beside each page is the study as a file, so that the page's command works there.
 
@@ -33,22 +35,22 @@ def write_pages(place: Place, name: str | None = None, runs: bool = False) -> li
     store = open_store(place)
     folder = store.directory
     if folder is None:
-        return []
-    paths = []
+        return {}
+    pages = {}
     with writing(folder):
         for stem, record in store.studies().items():
             if name is None or record["name"] == name:
                 if runs or store.study_runs(stem).height <= MOST_AUTOMATIC:
                     write_run_pages(store, folder / PAGES, stem, record)
-                paths.append(folder / f"{stem}.html")
-                write_text(paths[-1], render(store, folder, stem, record))
+                page = folder / f"{stem}.html"
+                pages[page] = overview(store, stem, record, _pages_of_runs(folder))
+                write_text(page, render(pages[page], folder, stem, record))
                 write_text(folder / f"{stem}.toml", str(record["spec"]))
-    return paths
+    return pages
 
 
-def render(store: Store, folder: Path, stem: str, record: Mapping[str, Any]) -> str:
+def render(found: Overview, folder: Path, stem: str, record: Mapping[str, Any]) -> str:
     """Renders the page of a study as HTML."""
-    found = overview(store, stem, record, _pages_of_runs(folder))
     hues = [[colour(key).light, colour(key).dark] for key in HUES]
     template = environment("narrows.sweeps").get_template("sweep.html.jinja")
     return template.render(

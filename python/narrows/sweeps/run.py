@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from narrows._native import MAX_TRIALS
+from narrows.backends import Backend
 from narrows.errors import EngineError, InputError
 from narrows.execute import BatchOutcome, Failure, Job, Pool, StoreCache, Watcher, width
 from narrows.execute.reproducer import write_reproducer
-from narrows.plan import Cell, Trial, content_hash
+from narrows.metrics.checks import CombinationOutcome
+from narrows.plan import Cell, Grid, Trial, content_hash
 from narrows.provenance import provenance
 from narrows.store import Store, create_store, slug
 from narrows.store.atomic import writing
@@ -21,9 +23,6 @@ from narrows.sweeps.checks import counts, outcomes, wide
 from narrows.sweeps.polars_memory import load_polars
 from narrows.sweeps.prepare import SweepJob
 from narrows.sweeps.verdicts import record_of, smallest
-
-if TYPE_CHECKING:
-    from narrows.metrics.checks import CombinationOutcome
 
 MOST_ROUNDS = MAX_TRIALS
 """The most rounds of additional trials; each gives a combination at least one trial."""
@@ -111,7 +110,7 @@ def execute(
             more = _more(job, store, width(job.backend, jobs))
             if not more:
                 break
-            done = _add(done, _run(job, more, store, jobs, cluster, watcher))
+            done += _run(job, more, store, jobs, cluster, watcher)
         judged = outcomes(job.grid, job.cells, store)
         broken = tuple(one for one in judged if not one.outcome.passed)
         _note(job, store, command, broken)
@@ -138,15 +137,10 @@ def _note(
     broken: Sequence[CombinationOutcome] | None = None,
 ) -> None:
     """Records the study with the runs known by now, and the checks that were `broken`."""
-    runs = runs_table(job.grid, counts(job.grid, store))
-    record = {
-        **_record(job),
-        "command": list(command),
-        "runs": content_hash(runs["run"].to_list()),
-    }
+    more: dict[str, Any] = {"filters": list(job.filters), "command": list(command)}
     if broken is not None and job.grid.checks:
-        record["checks"] = record_of(job.grid, [cell.number for cell in job.cells], broken)
-    store.add_study(job.name, record, runs)
+        more["checks"] = record_of(job.grid, [cell.number for cell in job.cells], broken)
+    note_study(store, job.grid, job.backend, counts(job.grid, store), **more)
 
 
 def _more(job: SweepJob, store: Store, workers: int) -> list[tuple[Cell, Trial]]:
@@ -154,16 +148,6 @@ def _more(job: SweepJob, store: Store, workers: int) -> list[tuple[Cell, Trial]]
     cells = wide(job.grid, job.cells, store)
     each = max(workers // max(len(cells), 1), 1)
     return [(cell, trial) for cell, n in cells for trial in cell.plan.trials[n : n + each]]
-
-
-def _add(first: BatchOutcome, then: BatchOutcome) -> BatchOutcome:
-    return BatchOutcome(
-        first.new + then.new,
-        first.stored + then.stored,
-        (*first.failures, *then.failures),
-        first.packets + then.packets,
-        first.wall_s + then.wall_s,
-    )
 
 
 def _run(
@@ -187,15 +171,23 @@ def _run(
     return ClusterPool(wanted, store, cluster, jobs).run(watcher)
 
 
-def _record(job: SweepJob) -> dict[str, Any]:
-    study = job.grid.study
-    return {
+def note_study(
+    store: Store, grid: Grid, backend: Backend, counts: Mapping[int, int], **more: object
+) -> None:
+    """Records a study with the runs known by now, `counts` of each combination.
+
+    `more` is added to the record.
+    """
+    study, runs = grid.study, runs_table(grid, counts)
+    record = {
         "name": study.name,
-        "backend": job.backend.name,
-        "engine": job.backend.engine,
+        "backend": backend.name,
+        "engine": backend.engine,
         "axes": [axis.place for axis in study.axes],
-        "combinations": len(job.grid.cells),
-        "filters": list(job.filters),
+        "combinations": len(grid.cells),
         "spec": study.text,
         "provenance": provenance(),
+        "runs": content_hash(runs["run"].to_list()),
+        **more,
     }
+    store.add_study(study.name, record, runs)

@@ -12,14 +12,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
+from narrows.late import pl
 from narrows.metrics import summarise
 from narrows.metrics.settling import note_of_run
 from narrows.plan import Trial
 from narrows.report.page import PageContents, Run, plotly_js, render
 from narrows.store import Store
 from narrows.store.atomic import write_text
+from narrows.store.maintenance import classes
 from narrows.version import __version__
 
 SCRIPT = "plotly-basic.min.js"
@@ -49,8 +49,7 @@ def _page(store: Store, stem: str, record: Mapping[str, Any], row: Mapping[str, 
     key, axes = str(row["run"]), list(record["axes"])
     scenario = store.scenario(key)
     trial = store.stored_run(Trial.of(int(row["trial"]), scenario, key))
-    classes = dict(trial.tables["flows"].select("name", "class").iter_rows())
-    groups = [classes[str(flow["name"])] for flow in scenario["flows"]]
+    groups = classes(scenario, trial.tables["flows"])
     summary = summarise(scenario, trial.tables, trial.info, groups)
     values = ", ".join(f"{axis.rpartition('.')[2]} {row[axis]}" for axis in axes)
     label = f"trial {row['trial']}, seed {row['seed']}"

@@ -9,9 +9,7 @@ from typing import Any
 from narrows.metrics.catalogue import in_percent
 from narrows.metrics.leading import of_applications
 from narrows.metrics.trials import SINGLE, note_of_finished
-from narrows.store import open_store
-from narrows.sweeps.overview import Overview, overview
-from narrows.sweeps.prepare import SweepJob
+from narrows.sweeps.overview import Overview
 from narrows.words import align
 
 MOST_ROWS = 20
@@ -24,16 +22,6 @@ MOST_UNFINISHED = 0.05
 """The share of unfinished transfers above which a line mentions them."""
 VAGUE = "±?"
 """The sign in place of an interval that isn't shown."""
-
-
-def result_lines(job: SweepJob) -> Iterator[str]:
-    """Yields the table of a study's stored results; nothing for results in object storage."""
-    store = open_store(job.directory)
-    if store.directory is None:
-        return
-    for stem, record in store.studies().items():
-        if record["name"] == job.name:
-            yield from table(overview(store, stem, record, {}), str(job.directory))
 
 
 def table(found: Overview, place: str) -> Iterator[str]:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from narrows.figures.names import quantity, setting, title_of, value_words
+from narrows.metrics.checks import CheckOutcome, CombinationOutcome
 from narrows.metrics.headings import heading_of
 from narrows.plan import Grid
 from narrows.words import begin_lower
-
-if TYPE_CHECKING:
-    from narrows.metrics.checks import CheckOutcome, CombinationOutcome
 
 FIRST = "path.buffer"
 """The axis whose smallest value is usually wanted; otherwise the first axis of numbers."""

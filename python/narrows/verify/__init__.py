@@ -6,17 +6,7 @@ that its scenario really gives it, without trusting the sender.
 
 from __future__ import annotations
 
-from narrows.verify.derived import Findings
-from narrows.verify.repeat import RepeatableRun, Repetition, check_place, kept_runs, repeat
+from narrows.verify.repeat import check_place, kept_runs, repeat
 from narrows.verify.text import document, lines
 
-__all__ = [
-    "Findings",
-    "RepeatableRun",
-    "Repetition",
-    "check_place",
-    "document",
-    "kept_runs",
-    "lines",
-    "repeat",
-]
+__all__ = ["check_place", "document", "kept_runs", "lines", "repeat"]

@@ -11,19 +11,17 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from narrows.backends import get_backend
 from narrows.errors import NarrowsError
+from narrows.execute import FinishedJob
 from narrows.plan import Plan, canonical_json, grid, plan
 from narrows.spec import parse, parse_study
 from narrows.store import Result, Store
 from narrows.store.read import SUMMARY_TABLE
 from narrows.store.studies import counts_in, runs_table
 from narrows.store.write import summary_csv
-
-if TYPE_CHECKING:
-    from narrows.execute import FinishedJob
 
 _TIMED = "perf"
 """The part of a summary that another machine measures differently."""

@@ -7,21 +7,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from narrows.backends import NAMES, Backend, get_backend
 from narrows.errors import InputError, StoreError
 from narrows.execute import FinishedJob, Job, run_each
+from narrows.late import pl
 from narrows.plan import Cell, Plan, Trial, trial_of
 from narrows.spec import permission
 from narrows.spec.scenario import Scenario
 from narrows.store import StoredTrial, is_store, open_result, open_store
 from narrows.store.maintenance import classes
+from narrows.store.parts import DERIVED
 from narrows.verify.derived import Findings, check_result, check_run, check_store
 from narrows.verify.programs import differences
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 @dataclass(frozen=True)
@@ -132,10 +131,6 @@ def _of_store(place: str) -> list[RepeatableRun]:
         return RepeatableRun(key[:12], Path(place), *whole, groups, info, derived=DERIVED, key=key)
 
     return [read(key) for key in sorted(store.keys())]
-
-
-DERIVED = ("summary", "flows")
-"""The tables that a store makes from the summary of a run."""
 
 
 def _of_name(kept: RepeatableRun) -> Iterator[str]:

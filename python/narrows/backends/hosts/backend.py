@@ -20,20 +20,20 @@ from narrows.backends.hosts.checks import (
     refuse_packets,
 )
 from narrows.backends.hosts.facts import IPERF3, Facts, read_facts
-from narrows.backends.hosts.inventory import HostEntry, Inventory, load_inventory
+from narrows.backends.hosts.inventory import Inventory, load_inventory
 from narrows.backends.hosts.line_rates import known_rates, refuse_slow_hosts
-from narrows.backends.hosts.measure import find_program, measure, read_json, run_end_ns
+from narrows.backends.hosts.measure import find_program, measure, run_end_ns
 from narrows.backends.hosts.plan import ROUTER, TRAFFIC, RunPlan, plan_run
-from narrows.backends.hosts.session import HostError, Session
+from narrows.backends.hosts.session import HostError
 from narrows.backends.hosts.tables import HostResults, hosts_tables
-from narrows.backends.hosts.team import connect_all, side_by_side
+from narrows.backends.hosts.team import ask_each, connect_all
 from narrows.backends.hosts.validity import (
     clock_conditions,
     clock_reasons,
     drop_reasons,
 )
 from narrows.backends.linux.directory import run_directory
-from narrows.backends.linux.tables import read_flows
+from narrows.backends.linux.tables import extent, read_flows, read_json
 from narrows.backends.linux.validity import (
     MOST_DRY,
     dry_parts,
@@ -43,10 +43,9 @@ from narrows.backends.linux.validity import (
 )
 from narrows.backends.linux.validity import reasons as host_reasons
 from narrows.backends.protocol import Capabilities, CaptureRequest, Progress
-from narrows.packets import PACKET_BYTES
 from narrows.spec.registry import profiles, queues
 from narrows.spec.scenario import Scenario
-from narrows.store import NO_CAPTURES, RunInfo, RunRecord, Tables, digest
+from narrows.store import NO_CAPTURES, RunInfo, RunRecord, digest
 
 _REVISION = 2
 """The version of the tables; increase it when they change, so that older results aren't reused."""
@@ -219,7 +218,7 @@ class Hosts:
             *clock_reasons(measured),
             *drop_reasons(measured),
         ]
-        end_s, packets = _extent(tables)
+        end_s, packets = extent(tables)
         return RunRecord(
             tables,
             RunInfo(
@@ -288,23 +287,9 @@ def parts_of(plan: RunPlan, folder: Path) -> list[HostResults]:
 
 def survey(inventory: Inventory) -> tuple[dict[str, Facts], dict[str, str]]:
     """Returns the facts of all hosts that answer, and why the others don't."""
-    with run_directory("hosts") as folder:
-
-        def ask(entry: HostEntry) -> Facts | str:
-            place = folder / f"ssh-{inventory.hosts.index(entry)}"
-            place.mkdir(mode=0o700)
-            try:
-                session = Session(entry, place)
-                try:
-                    return read_facts(session, entry)
-                finally:
-                    session.close()
-            except HostError as error:
-                return error.reason
-
-        answers = dict(zip(inventory.hosts, side_by_side(inventory.hosts, ask), strict=True))
-    known = {entry.ssh: facts for entry, facts in answers.items() if isinstance(facts, Facts)}
-    out = {entry.ssh: why for entry, why in answers.items() if isinstance(why, str)}
+    answers = ask_each(inventory.hosts, lambda session: read_facts(session, session.entry))
+    known = {name: facts for name, facts in answers.items() if isinstance(facts, Facts)}
+    out = {name: error.reason for name, error in answers.items() if isinstance(error, HostError)}
     return known, out
 
 
@@ -312,15 +297,3 @@ def _router(directory: Path) -> dict[str, Any]:
     """Returns the notes of narrows-router, if it carried the packets."""
     file = directory / "router.json"
     return read_json(file) if file.exists() else {}
-
-
-def _extent(tables: Mapping[str, Any] | Tables) -> tuple[float, int]:
-    """Returns the end of the run and the packets out of the bottleneck.
-
-    Only data packets count, if they are known.
-    """
-    queue = tables["queue_samples"].row(-1, named=True)
-    flows = tables["flow_samples"]
-    data = flows.filter(flows["time_s"] == queue["time_s"])["wire_bytes"]
-    packets = queue["forwarded_packets"] if data.has_nulls() else int(data.sum()) // PACKET_BYTES
-    return queue["time_s"], packets

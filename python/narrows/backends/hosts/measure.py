@@ -249,9 +249,3 @@ def _fetch(part: HostAtWork) -> None:
 def _report(progress: Progress | None, at_s: float) -> None:
     if progress is not None:
         progress(at_s, 0)
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """Reads a JSON file that a host's program wrote."""
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return found

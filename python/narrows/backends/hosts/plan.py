@@ -27,6 +27,7 @@ from narrows.backends.linux.traffic import (
     host_sysctls,
     scenario_for_programs,
 )
+from narrows.backends.linux.validity import LATENESS_LIMITS_NS
 from narrows.errors import SpecError
 from narrows.spec.scenario import Flow, Scenario
 from narrows.store import NO_CAPTURES, CaptureOptions
@@ -41,7 +42,6 @@ _OFFLOADS = (
     "generic-receive-offload",
     "large-receive-offload",
 )
-LATENESS_LIMITS_NS = {"p99": 1_000_000, "p999": 5_000_000}
 TRAFFIC, ROUTER = "narrows-traffic", "narrows-router"
 _SESSION_S = 120
 """A session may last this much longer than the run."""

@@ -7,8 +7,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from narrows.backends.hosts.backend import parts_of, survey
 from narrows.backends.hosts.clocks import Offset
 from narrows.backends.hosts.facts import Facts
@@ -20,6 +18,7 @@ from narrows.backends.hosts.session import HostError
 from narrows.backends.hosts.tables import merge
 from narrows.backends.linux.directory import run_directory
 from narrows.backends.linux.tables import read_flows
+from narrows.late import pl
 from narrows.packets import WIRE
 from narrows.spec import SpecificationText, load
 from narrows.spec.scenario import Scenario

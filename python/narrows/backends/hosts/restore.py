@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from narrows.backends.hosts.inventory import HostEntry, Inventory
-from narrows.backends.hosts.session import HostError, Session
-from narrows.backends.hosts.team import side_by_side
-from narrows.backends.linux.directory import run_directory
+from narrows.backends.hosts.inventory import Inventory
+from narrows.backends.hosts.session import HostError
+from narrows.backends.hosts.team import ask_each
 
 
 def restore(inventory: Inventory) -> dict[str, str]:
@@ -13,20 +12,11 @@ def restore(inventory: Inventory) -> dict[str, str]:
 
     A host that a running narrows is using is restored as well, which ends that run.
     """
-    with run_directory("hosts") as folder:
+    answers = ask_each(inventory.hosts, lambda session: session.ask("restore", within=60))
+    return {name: _in_words(answer) for name, answer in answers.items()}
 
-        def act(entry: HostEntry) -> str:
-            place = folder / f"ssh-{inventory.hosts.index(entry)}"
-            place.mkdir(mode=0o700)
-            try:
-                session = Session(entry, place)
-                try:
-                    lines = session.ask("restore", within=60)
-                finally:
-                    session.close()
-            except HostError as error:
-                return f"failed: {error.reason}"
-            return "nothing to undo" if lines else "restored"
 
-        answers = side_by_side(inventory.hosts, act)
-    return {entry.ssh: answer for entry, answer in zip(inventory.hosts, answers, strict=True)}
+def _in_words(answer: list[str] | HostError) -> str:
+    if isinstance(answer, HostError):
+        return f"failed: {answer.reason}"
+    return "nothing to undo" if answer else "restored"

@@ -10,13 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import polars as pl
-
 from narrows.backends.linux.groups import Group
 from narrows.backends.linux.qdisc_tables import read_tables
 from narrows.backends.linux.router_tables import router_tables
 from narrows.backends.linux.tables import Tables, read_csv
 from narrows.backends.linux.traffic import FIRST_PORT
+from narrows.late import pl
 from narrows.spec.scenario import Scenario
 
 _ARRIVED = ("arrived_segments", "open_segments", "arrived_bytes", "open_bytes")

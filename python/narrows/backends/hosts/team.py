@@ -5,12 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
 from narrows.backends.hosts.inventory import HostEntry
 from narrows.backends.hosts.session import LEASE_S, HostError, Session
+from narrows.backends.linux.directory import run_directory
 from narrows.signals import defer_signals
 
 T = TypeVar("T")
@@ -23,6 +24,26 @@ def side_by_side(items: Sequence[T], act: Callable[[T], U]) -> list[U]:
         return []
     with ThreadPoolExecutor(len(items)) as threads:
         return [future.result() for future in [threads.submit(act, item) for item in items]]
+
+
+def ask_each(hosts: Sequence[HostEntry], ask: Callable[[Session], T]) -> dict[str, T | HostError]:
+    """Calls `ask` with a connection to each host, in parallel; returns the answers by host.
+
+    A host that fails has its error as the answer.
+    """
+    with run_directory("hosts") as folder:
+
+        def connect(entry: HostEntry) -> T | HostError:
+            place = folder / f"ssh-{hosts.index(entry)}"
+            place.mkdir(mode=0o700)
+            try:
+                with closing(Session(entry, place)) as session:
+                    return ask(session)
+            except HostError as error:
+                return error
+
+        answers = side_by_side(hosts, connect)
+    return {entry.ssh: answer for entry, answer in zip(hosts, answers, strict=True)}
 
 
 @contextmanager

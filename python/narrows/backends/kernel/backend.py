@@ -14,7 +14,6 @@ from typing import Any
 
 from narrows.backends.kernel import programs
 from narrows.backends.kernel.config import (
-    LATENESS_LIMITS_NS,
     MAX_FLOWS,
     MAX_HOSTS,
     host_directory,
@@ -27,7 +26,6 @@ from narrows.backends.kernel.machine import (
     check,
     has_cca,
     has_discipline,
-    which,
 )
 from narrows.backends.kernel.senders import find_senders
 from narrows.backends.linux.directory import run_directory
@@ -46,8 +44,15 @@ from narrows.backends.linux.refusals import (
     refuse_waiting_for_others,
 )
 from narrows.backends.linux.router_tables import router_tables
-from narrows.backends.linux.tools import router_tool, traffic_tool
-from narrows.backends.linux.validity import MOST_DRY, most_waiting_ns, read_hosts, reasons
+from narrows.backends.linux.tables import read_json
+from narrows.backends.linux.tools import router_tool, traffic_tool, which
+from narrows.backends.linux.validity import (
+    LATENESS_LIMITS_NS,
+    MOST_DRY,
+    most_waiting_ns,
+    read_hosts,
+    reasons,
+)
 from narrows.backends.protocol import (
     Capabilities,
     CaptureRequest,
@@ -160,7 +165,7 @@ class Kernel:
             hosts = read_hosts(places, flow_rows(places, members), scenario)
             reports = iperf3_reports(places, members)
             reports |= files(directory, scenario, places, members)
-            told = _read(directory / "router.json")
+            told = read_json(directory / "router.json")
             captured = _count_packets([directory, *places])
         flows, end_s = tables["flow_samples"], tables["queue_samples"]["time_s"][-1]
         info = RunInfo(
@@ -215,13 +220,8 @@ def _count_packets(places: Sequence[Path]) -> dict[str, dict[str, int]]:
     found: dict[str, dict[str, int]] = {}
     for place, name in product(places, ("captures.json", "router_captures.json")):
         if (place / name).exists():
-            found |= _read(place / name)
+            found |= read_json(place / name)
     return dict(sorted(found.items()))
-
-
-def _read(file: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    return found
 
 
 def _check_groups(scenario: Scenario) -> None:

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from narrows.backends.kernel.machine import which
 from narrows.backends.kernel.senders import Senders
 from narrows.backends.linux.cards import disciplines
 from narrows.backends.linux.groups import Group, groups, part
 from narrows.backends.linux.iperf3 import client_configs, data_ports
 from narrows.backends.linux.programs import host_settings
+from narrows.backends.linux.tools import which
 from narrows.backends.linux.traffic import (
     FIRST_PORT,
     buffer_sysctls,
@@ -20,6 +20,7 @@ from narrows.backends.linux.traffic import (
     host_sysctls,
     scenario_for_programs,
 )
+from narrows.backends.linux.validity import LATENESS_LIMITS_NS
 from narrows.backends.protocol import CaptureRequest
 from narrows.spec.scenario import Host, Scenario
 
@@ -29,8 +30,6 @@ MAX_HOSTS = 32
 """More hosts would be slow, since the router looks at each device in turn."""
 MAX_FLOWS = 1000
 """The number of flows for which one process may have sockets, with a margin."""
-LATENESS_LIMITS_NS = {"p99": 1_000_000, "p999": 5_000_000}
-"""Runs below these limits were reproducible; runs beyond them weren't."""
 _RECORDED = (
     *("tcp_no_metrics_save", "tcp_rmem", "tcp_wmem", "tcp_mem", "tcp_moderate_rcvbuf"),
     *("tcp_window_scaling", "tcp_sack", "tcp_dsack", "tcp_timestamps", "tcp_ecn"),

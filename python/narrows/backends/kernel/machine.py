@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -26,12 +25,6 @@ def has_discipline(router: Path, name: str) -> bool:
     """Returns True if a host can have this queue discipline here."""
     command = [str(router), "check", name]
     return not subprocess.run(command, capture_output=True, check=False).returncode
-
-
-def which(name: str) -> str | None:
-    """Finds a program, also in the directories that only an administrator's PATH has."""
-    path = os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin"
-    return shutil.which(name, path=path)
 
 
 def check(router: Path) -> None:

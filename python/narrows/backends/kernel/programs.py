@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
-import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -18,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from narrows.backends.kernel.machine import KernelRunError, available_ccas
+from narrows.backends.linux.tools import which
 from narrows.errors import InputError, SpecError
 from narrows.spec.kernel_program import COMPILED, content, is_program
 from narrows.spec.scenario import Scenario
@@ -67,7 +67,7 @@ def check(scenario: Scenario) -> None:
         return
     compiling = [cca for cca in wanted if not cca.endswith(COMPILED)]
     needed = dict(_NEEDED) if compiling else {"bpftool": "bpftool"}
-    missing = [package for program, package in needed.items() if find_program(program) is None]
+    missing = [package for program, package in needed.items() if which(program) is None]
     if compiling and not HEADERS.is_file():
         missing.append("libbpf-dev")
     if missing:
@@ -119,7 +119,7 @@ def _compile(cca: str, given: bytes, directory: Path) -> Path:
     source.write_bytes(given)
     with (directory / "vmlinux.h").open("wb") as header:
         dump = [
-            find_program("bpftool") or "bpftool",
+            which("bpftool") or "bpftool",
             "btf",
             "dump",
             "file",
@@ -159,7 +159,7 @@ def _guardian(cca: str, compiled: Path, directory: Path) -> Iterator[None]:
     log = directory / "log"
     with log.open("w", encoding="utf-8") as said:
         guardian = subprocess.Popen(
-            ["sh", "-c", _GUARDIAN, "sh", find_program("bpftool") or "bpftool", str(compiled)],
+            ["sh", "-c", _GUARDIAN, "sh", which("bpftool") or "bpftool", str(compiled)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=said,
@@ -191,12 +191,6 @@ def _refusal(cca: str, compiled: Path, said: str) -> SpecError:
             return SpecError.at(cca, f'"{name}", which the kernel has already', remedy)
     found = f"a program that the kernel refuses:\n{_last_lines(said)}\n"
     return SpecError.at(cca, found, "one that it takes")
-
-
-def find_program(program: str) -> str | None:
-    """Finds a program, also in the directories that only an administrator's PATH has."""
-    path = os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin"
-    return shutil.which(program, path=path)
 
 
 def _last_lines(text: str) -> str:

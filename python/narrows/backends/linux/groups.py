@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import polars as pl
 
 from narrows.backends.linux.tables import (
     completion_rows,
@@ -16,6 +14,7 @@ from narrows.backends.linux.tables import (
     read_csv,
     read_flows,
 )
+from narrows.late import pl
 from narrows.spec.classes import OWN_HOST
 from narrows.spec.scenario import Host, Scenario
 
@@ -62,36 +61,32 @@ def part(scenario: Scenario, group: Group) -> Scenario:
 
 def flow_rows(directories: Sequence[Path], members: Sequence[Group]) -> pl.DataFrame:
     """Returns the samples of all groups' flows, each by its number in the scenario."""
-    pairs = zip(directories, members, strict=True)
-    parts = [_number_flows(read_flows(directory), group) for directory, group in pairs]
-    return pl.concat(parts).sort("time_ns", "flow", maintain_order=True)
+    return _join(directories, members, read_flows).sort("time_ns", "flow", maintain_order=True)
 
 
 def applications(directories: Sequence[Path], members: Sequence[Group]) -> pl.DataFrame:
     """Returns the internals of all groups' applications."""
-    pairs = zip(directories, members, strict=True)
-    parts = [_number_flows(read_applications(directory), group) for directory, group in pairs]
-    return pl.concat(parts)
+    return _join(directories, members, read_applications)
 
 
 def completions(directories: Sequence[Path], members: Sequence[Group]) -> pl.DataFrame:
     """Returns the table `completions` of all groups' flows, in the order of their ends."""
-    pairs = zip(directories, members, strict=True)
-    parts = [
-        _number_flows(completion_rows(read_csv(directory / "completions.csv")), group)
-        for directory, group in pairs
-    ]
-    return pl.concat(parts).sort("end_s", maintain_order=True)
+    rows = _join(directories, members, lambda at: completion_rows(read_csv(at / "completions.csv")))
+    return rows.sort("end_s", maintain_order=True)
 
 
 def packet_rows(directories: Sequence[Path], members: Sequence[Group]) -> pl.DataFrame:
     """Returns the table `packets` of all groups' flows."""
+    rows = _join(directories, members, lambda at: packets(read_csv(at / "packets.csv")))
+    return rows.sort("time_s", maintain_order=True)
+
+
+def _join(
+    directories: Sequence[Path], members: Sequence[Group], read: Callable[[Path], pl.DataFrame]
+) -> pl.DataFrame:
+    """Returns the rows that `read` finds in the directories of all groups."""
     pairs = zip(directories, members, strict=True)
-    parts = [
-        _number_flows(packets(read_csv(directory / "packets.csv")), group)
-        for directory, group in pairs
-    ]
-    return pl.concat(parts).sort("time_s", maintain_order=True)
+    return pl.concat(_number_flows(read(directory), group) for directory, group in pairs)
 
 
 def _number_flows(rows: pl.DataFrame, group: Group) -> pl.DataFrame:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import polars as pl
-
 from narrows.columns import compute_table
+from narrows.late import pl
 from narrows.spec.registry import is_bbr
 from narrows.spec.scenario import Scenario
 

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import polars as pl
-
 from narrows.backends.linux.internals import internals
 from narrows.backends.linux.qdiscs import ETHERNET
 from narrows.backends.linux.tables import (
@@ -25,6 +23,7 @@ from narrows.backends.linux.tables import (
     wanted_rows,
 )
 from narrows.columns import compute_table
+from narrows.late import pl
 from narrows.packets import PACKET_BYTES
 from narrows.spec.scenario import Scenario
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import polars as pl
-
 from narrows.backends.linux.commands import flows_of_programs
 from narrows.backends.linux.groups import Group, applications, completions, flow_rows, packet_rows
 from narrows.backends.linux.internals import internals
@@ -25,6 +23,7 @@ from narrows.backends.linux.tables import (
     wanted_rows,
 )
 from narrows.columns import compute_table, schema
+from narrows.late import pl
 from narrows.spec.scenario import Scenario
 
 

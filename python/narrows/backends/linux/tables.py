@@ -5,13 +5,16 @@ Values that Linux's TCP doesn't show are null: the latest RTT sample and the pac
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from pathlib import Path
-
-import polars as pl
+from typing import Any
 
 from narrows.backends.linux.internals import cca_states
 from narrows.backends.linux.traffic import FIRST_PORT
 from narrows.columns import compute_table
+from narrows.late import pl
+from narrows.packets import PACKET_BYTES
 from narrows.spec.registry import paces
 from narrows.spec.scenario import Scenario
 
@@ -22,6 +25,12 @@ _INFINITE = 0x7FFF_FFFF
 _UNPACED = str(2**64 - 1)
 """Linux's pacing rate while none is set."""
 _FIN, _SYN = 1, 2
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Reads a JSON file that one of our programs wrote."""
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
 
 
 def read_csv(path: Path) -> pl.DataFrame:
@@ -190,3 +199,15 @@ def packets(captured: pl.DataFrame) -> pl.DataFrame:
         "retransmission": (out & again).fill_null(value=False),
     }
     return compute_table("packets", frame, known)
+
+
+def extent(tables: Mapping[str, pl.DataFrame]) -> tuple[float, int]:
+    """Returns the end of the run and the packets out of the bottleneck.
+
+    Only data packets count, if they are known.
+    """
+    queue = tables["queue_samples"].row(-1, named=True)
+    flows = tables["flow_samples"]
+    data = flows.filter(flows["time_s"] == queue["time_s"])["wire_bytes"]
+    packets = queue["forwarded_packets"] if data.has_nulls() else int(data.sum()) // PACKET_BYTES
+    return queue["time_s"], packets

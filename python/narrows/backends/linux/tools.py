@@ -1,4 +1,4 @@
-"""Finds our own programs: built from their sources, in the wheel, or on the PATH.
+"""Finds programs; our own are built from their sources, in the wheel, or on the PATH.
 
 `make` calls this module, so that no run has to compile anything.
 """
@@ -23,6 +23,12 @@ _ROUTER = f"{_PREFIX}router"
 _DRILL = f"{_PREFIX}drill"
 INSTALLED = Path(__file__).resolve().parents[2] / "programs"
 """The directory of the programs in a wheel."""
+
+
+def which(name: str) -> str | None:
+    """Finds a program, also in the directories that only an administrator's PATH has."""
+    path = os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin"
+    return shutil.which(name, path=path)
 
 
 def require_built(backend: str) -> None:
@@ -50,12 +56,12 @@ def router_tool(backend: str = "kernel") -> Path:
     return _tool(_ROUTER, backend)
 
 
-def drill_tool(backend: str = "uml") -> Path:
+def drill_tool() -> Path:
     """Returns the program that plays packetdrill scripts in a guest.
 
     It is rebuilt if it is outdated. Raises InputError if there are neither sources nor a program.
     """
-    return _tool(_DRILL, backend)
+    return _tool(_DRILL, "uml")
 
 
 def _tool(name: str, backend: str) -> Path:

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
+from narrows.late import pl
 from narrows.spec.scenario import Scenario
 
 MOST_WAITING = 0.01
@@ -21,6 +20,8 @@ WAKING_NS = 20_000
 """A wait of this length is always valid: waking a program takes 5 us on an idle virtual machine."""
 MOST_DRY = 0.02
 """The largest valid share of samples in which an endless flow had nothing to send."""
+LATENESS_LIMITS_NS = {"p99": 1_000_000, "p999": 5_000_000}
+"""The router's lateness: runs below these limits were reproducible; runs beyond them weren't."""
 _WAITS = ("ran_ns", "waited_ns", "turns")
 
 

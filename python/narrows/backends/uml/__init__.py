@@ -8,7 +8,7 @@ machine's load, faster than real time, and needs no root.
 from __future__ import annotations
 
 from narrows.backends.uml.backend import Uml
-from narrows.backends.uml.builder import BuildProgress, build
+from narrows.backends.uml.builder import build
 from narrows.backends.uml.kernels import BuiltKernel, get_kernel, kernels
 
-__all__ = ["BuildProgress", "BuiltKernel", "Uml", "build", "get_kernel", "kernels"]
+__all__ = ["BuiltKernel", "Uml", "build", "get_kernel", "kernels"]

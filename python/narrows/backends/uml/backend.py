@@ -17,6 +17,7 @@ from narrows.backends.linux.groups import Group, groups
 from narrows.backends.linux.programs import describe_programs, engine_suffix, files
 from narrows.backends.linux.qdisc_tables import read_tables
 from narrows.backends.linux.router_tables import router_tables
+from narrows.backends.linux.tables import extent
 from narrows.backends.linux.tools import router_tool, traffic_tool
 from narrows.backends.linux.traffic import FINE_NS, fine_interval
 from narrows.backends.protocol import Capabilities, CaptureRequest, Progress
@@ -50,7 +51,7 @@ from narrows.backends.uml.network import (
     tool_config,
 )
 from narrows.errors import InputError
-from narrows.packets import PACKET_BITS, PACKET_BYTES
+from narrows.packets import PACKET_BITS
 from narrows.spec.registry import queues
 from narrows.spec.scenario import Scenario
 from narrows.store import RunInfo, RunRecord, Tables, digest
@@ -130,7 +131,7 @@ class Uml:
             tables, cpu_s, conditions = run(directory, scenario, watch, pcap)
             captured = _collect_captures(directory, captures)
             kept = _program_files(directory, scenario)
-        end_s, packets = _extent(tables)
+        end_s, packets = extent(tables)
         info = RunInfo(
             backend=self.name,
             engine=self.engine_of(scenario),
@@ -271,18 +272,6 @@ def _conditions(guest: Guest) -> dict[str, Any]:
 def _controls(own: Mapping[str, Module]) -> dict[str, Any]:
     """Returns the modules that ran, for the conditions of a run."""
     return {"controls": {cca: module.as_conditions() for cca, module in own.items()}} if own else {}
-
-
-def _extent(tables: Tables) -> tuple[float, int]:
-    """Returns the end of the run and the packets out of the bottleneck.
-
-    With loss all packets count, otherwise only data packets.
-    """
-    queue = tables["queue_samples"].row(-1, named=True)
-    flows = tables["flow_samples"]
-    data = flows.filter(flows["time_s"] == queue["time_s"])["wire_bytes"]
-    packets = queue["forwarded_packets"] if data.has_nulls() else int(data.sum()) // PACKET_BYTES
-    return queue["time_s"], packets
 
 
 class Watch:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import select
-import shutil
 import signal
 import subprocess
 import tempfile
@@ -15,6 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from narrows.backends.linux.tools import which
 from narrows.backends.uml.processors import own_processor, starting_on
 from narrows.errors import NarrowsError
 
@@ -141,12 +141,6 @@ def guest_programs() -> list[Path]:
 def missing_programs() -> list[str]:
     """Returns the programs that the host lacks to boot a guest and to make its network."""
     return [name for name in ("setarch", "ip", "tc") if which(name) is None]
-
-
-def which(name: str) -> str | None:
-    """Finds a program, also in the directories that only an administrator's PATH has."""
-    path = os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin"
-    return shutil.which(name, path=path)
 
 
 def _launcher() -> list[str]:

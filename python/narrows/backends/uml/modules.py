@@ -11,9 +11,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from narrows.backends.linux.directory import run_directory
-from narrows.backends.linux.tools import traffic_tool
+from narrows.backends.linux.tools import traffic_tool, which
 from narrows.backends.uml.kernels import METADATA, BuiltKernel
-from narrows.backends.uml.machine import GUEST_DIRECTORY, Program, boot, console, which
+from narrows.backends.uml.machine import GUEST_DIRECTORY, Program, boot, console
 from narrows.backends.uml.module_tree import unpack
 from narrows.backends.uml.origin import last_lines
 from narrows.errors import InputError, NarrowsError, SpecError

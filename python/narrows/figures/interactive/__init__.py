@@ -9,21 +9,21 @@ from __future__ import annotations
 
 from narrows.figures.interactive import grid, stack
 from narrows.figures.interactive.plot import Plot
-from narrows.figures.interactive.thin import COLUMNS, thin
+from narrows.figures.interactive.thin import thin
 from narrows.figures.model import Figure
 
-__all__ = ["COLUMNS", "Plot", "plots", "thin"]
+__all__ = ["plots", "thin"]
 
 
-def plots(figure: Figure, columns: int = COLUMNS) -> list[Plot]:
+def plots(figure: Figure) -> list[Plot]:
     """One plot for a whole stack, or one for each panel.
 
-    A long line keeps the first, minimum, maximum and last value of each of `columns` intervals, so
-    no peak is lost.
+    A long line keeps the first, minimum, maximum and last value of each of many intervals, so no
+    peak is lost.
     """
     if figure.stack is not None:
-        return [stack.plot(figure, figure.stack, columns)]
+        return [stack.plot(figure, figure.stack)]
     return [
-        grid.plot(panel, f"{figure.name or 'figure'}-{number}", columns)
+        grid.plot(panel, f"{figure.name or 'figure'}-{number}")
         for number, panel in enumerate(figure.panels, start=1)
     ]

@@ -16,10 +16,10 @@ BACKING = "@ground/0.75"
 """Behind the labels of guides; curves and points shine through."""
 
 
-def plot(panel: Panel, name: str, columns: int) -> Plot:
+def plot(panel: Panel, name: str) -> Plot:
     """The panel for plotly.js, with its own legend."""
     panel = show_hidden(panel)
-    marks = [thin(mark, columns) if isinstance(mark, Line) else mark for mark in panel.marks]
+    marks = [thin(mark) if isinstance(mark, Line) else mark for mark in panel.marks]
     seen: set[str] = set()
     data = []
     for mark, trace in ((one, trace) for one in marks for trace in traces(one)):

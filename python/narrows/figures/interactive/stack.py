@@ -23,7 +23,7 @@ TOP_PX = 42
 BOTTOM_PX = 46
 
 
-def plot(figure: Figure, common: Stack, columns: int) -> Plot:
+def plot(figure: Figure, common: Stack) -> Plot:
     """The stack for plotly.js; the page has its legend."""
     figure = replace(figure, panels=tuple(map(show_coinciding, figure.panels)))
     count = max(len(figure.panels), 1)
@@ -35,7 +35,7 @@ def plot(figure: Figure, common: Stack, columns: int) -> Plot:
         data += _shades(common.spans, axis, panel.limits(), 0.28)
         data += _shades(panel.spans, _axis(STRIPS + index), (0.0, 1.0), 1.0)
         for line in panel.lines:
-            short = thin(line, columns)
+            short = thin(line)
             thinned = thinned or short is not line
             place = {"xaxis": "x", "yaxis": axis, "hovertemplate": f"%{{y:.4~g}} {panel.y_label}"}
             data += [trace | place for trace in traces(short)]

@@ -66,7 +66,7 @@ def window_of(scenario: Scenario, end_s: float) -> float:
     return max(sizes[0] if sizes else SHORT_WINDOWS_S[-1], interval_s)
 
 
-def _steps(rows: Columns, values: str, scale: float) -> tuple[Floats, Floats]:
+def steps(rows: Columns, values: str, scale: float) -> tuple[Floats, Floats]:
     """Windows as a step line that reaches the end of the last window."""
     x: Floats = np.append(frames.column(rows, "start_s"), rows["end_s"][-1])
     y = frames.column(rows, values) * scale
@@ -86,7 +86,7 @@ def _throughput(
     for members in classes:
         rows = rates.where(rates["class"] == members.label)
         if len(rows):
-            x, y = _steps(rows, "throughput_mbps", scale)
+            x, y = steps(rows, "throughput_mbps", scale)
             lines.append(_line(members, x, y, "step", 1.6))
     title = f"Throughput of each class, {1000 * window_s:g} ms windows"
     if offer.varies and known:
@@ -142,7 +142,7 @@ def _waiting(scenario: Scenario, queue: Columns) -> Panel:
 
 def _loss(queue: Columns, window_s: float) -> Panel:
     lost = windows.queue_loss(queue, window_s)
-    x, y = _steps(lost, "loss_rate", 100.0)
+    x, y = steps(lost, "loss_rate", 100.0)
     edge = Line("loss", x, y, "loss", kind="step", width=1.1, fill=True, group="")
     title = f"Loss at the bottleneck, {1000 * window_s:g} ms windows"
     return Panel(TIME, "% of packets", (edge,), title, least_high=1.0)

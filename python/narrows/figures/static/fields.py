@@ -10,13 +10,12 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.patches import Ellipse
 
 from narrows.figures import shapes
+from narrows.figures.model import Cloud, Heat
 from narrows.figures.palette import colour
 from narrows.figures.static.style import FAINT, INK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from narrows.figures.model import Cloud, Heat
 
 MOST_WORDS = 144
 """With more cells than this, they contain no numbers."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import matplotlib
 
-if TYPE_CHECKING:
-    from narrows.figures.model import Figure
+from narrows.figures.model import Figure
 
 WIDTH_IN = 8.0
 LETTER_IN, LEAST_SIZE = 0.0078, 5.5

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import polars as pl
-
 from narrows.figures.axes import axis
 from narrows.figures.model import BoxPlot, Figure, Mark, Panel
 from narrows.figures.sweeps.view import (
@@ -19,6 +17,7 @@ from narrows.figures.sweeps.view import (
     styles,
     x_of,
 )
+from narrows.late import pl
 from narrows.metrics.catalogue import scale_of
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import polars as pl
-
 from narrows.figures.model import Figure, Mark, Panel
 from narrows.figures.names import uncapitalize
 from narrows.figures.sweeps.view import (
@@ -15,6 +13,7 @@ from narrows.figures.sweeps.view import (
     value_columns,
 )
 from narrows.figures.transfers import distribution
+from narrows.late import pl
 from narrows.metrics.catalogue import scale_of
 from narrows.metrics.headings import column_of
 

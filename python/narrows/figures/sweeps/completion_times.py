@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import polars as pl
-
 from narrows._native import COMPLETION_STATISTICS
 from narrows.figures.model import Figure, Mark, Panel
 from narrows.figures.sweeps.view import View, bounds_of, by_class, choose_lines, figure
 from narrows.figures.transfers import distribution, distribution_panel
+from narrows.late import pl
 from narrows.words import join_words
 
 

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-import polars as pl
 
 from narrows.errors import InputError
 from narrows.figures.axes import axis
@@ -20,6 +19,7 @@ from narrows.figures.sweeps.view import (
     value_columns,
     x_of,
 )
+from narrows.late import pl
 from narrows.metrics.catalogue import find, scale_of
 from narrows.metrics.headings import column_of
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import polars as pl
-
 from narrows.figures.axes import axis
 from narrows.figures.looks import asides
 from narrows.figures.model import Figure, Mark, Panel
@@ -25,6 +23,7 @@ from narrows.figures.sweeps.view import (
     valued_columns,
     x_of,
 )
+from narrows.late import pl
 from narrows.metrics.leading import of_applications
 
 UTILIZATION = "utilization"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import polars as pl
 
 from narrows.figures.axes import axis
 from narrows.figures.looks import looks_of
@@ -19,6 +18,7 @@ from narrows.figures.sweeps.view import (
     figure,
     require,
 )
+from narrows.late import pl
 from narrows.metrics.headings import control_of
 
 NEAR = 0.15

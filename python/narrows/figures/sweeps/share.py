@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import polars as pl
-
 from narrows.errors import InputError
 from narrows.figures.axes import axis
 from narrows.figures.frames import MOST_NAMED
@@ -22,6 +20,7 @@ from narrows.figures.sweeps.view import (
     runs_in,
     x_of,
 )
+from narrows.late import pl
 from narrows.words import count_of, join_words
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import polars as pl
-
 from narrows._native import SLOWDOWN_STATISTICS
 from narrows.figures.looks import asides
 from narrows.figures.model import Figure, Mark, Panel
 from narrows.figures.sweeps.view import View, bounds_of, by_class, choose_lines, figure
 from narrows.figures.transfers import size_panel, slowdown_by_size
+from narrows.late import pl
 
 
 def slowdown(frame: pl.DataFrame, view: View) -> Figure:

@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-import polars as pl
 
 from narrows.errors import InputError
 from narrows.figures.axes import ChartAxis, axis
@@ -24,6 +23,7 @@ from narrows.figures.names import axes_in_words, setting, settings
 from narrows.figures.palette import COLOURS
 from narrows.figures.placing import name_coinciding
 from narrows.figures.sweeps.panels import share_axes
+from narrows.late import pl
 from narrows.metrics.catalogue import find, scale_of
 from narrows.metrics.headings import columns_named, heading_of, legend_words, unknown_metric, words
 from narrows.metrics.intervals import half_width, mean

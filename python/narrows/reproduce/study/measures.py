@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from narrows.metrics.checks import RunMeasurements
 from narrows.metrics.series import RunSeries
 from narrows.reproduce import run_frames
 from narrows.reproduce.study import own_measures
 from narrows.spec import ResultCheck, SpecificationText, load
-
-if TYPE_CHECKING:
-    from narrows.store import StoredTrial
+from narrows.store import StoredTrial
+from narrows.store.maintenance import classes
 
 SHOWN = ("label", "unit", "times", "python")
 """The keys of a measure that aren't those of `[[check]]`."""
@@ -31,7 +30,9 @@ def _take(measure: Mapping[str, Any], trial: StoredTrial) -> float | None:
     """Computes a number as `[[check]]` does; None for a metric or an owner that the run lacks."""
     asked = as_check(measure)
     row = run_frames.summary(trial).row(0, named=True)
-    series = RunSeries(trial.scenario, _classes(trial), trial.columns)
+    series = RunSeries(
+        trial.scenario, classes(trial.scenario, trial.tables["flows"]), trial.columns
+    )
     if asked.taken is not None and asked.taken.condition.owner not in _owners(trial):
         return None
     return RunMeasurements(row, lambda: series).value(asked).value
@@ -49,13 +50,6 @@ def as_check(measure: Mapping[str, Any]) -> ResultCheck:
     return load(SpecificationText.document(bounded)).spec.checks[0]
 
 
-def _classes(trial: StoredTrial) -> list[str]:
-    """Returns the class of each flow."""
-    rows = trial.tables["flows"].select("name", "class").unique().iter_rows()
-    by_name = {str(name): str(kind) for name, kind in rows}
-    return [by_name.get(str(flow["name"]), str(flow["name"])) for flow in trial.scenario["flows"]]
-
-
 def _owners(trial: StoredTrial) -> set[str]:
     names = {str(flow["name"]) for flow in trial.scenario["flows"]}
-    return names | set(_classes(trial)) | {"bottleneck"}
+    return names | set(classes(trial.scenario, trial.tables["flows"])) | {"bottleneck"}

@@ -7,11 +7,10 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any
-
-import polars as pl
+from typing import Any
 
 from narrows.errors import InputError
+from narrows.late import pl
 from narrows.report import Check
 from narrows.reproduce import run_frames
 from narrows.reproduce.changes import put
@@ -23,9 +22,7 @@ from narrows.reproduce.study.labels import axes as axes_of
 from narrows.reproduce.study.labels import head
 from narrows.reproduce.study_code import sources
 from narrows.reproduce.study_files import studies, takes_functions
-
-if TYPE_CHECKING:
-    from narrows.store import StoredTrial
+from narrows.store import StoredTrial
 
 Labels = Mapping[str, Any]
 """A condition, as labels by axis."""

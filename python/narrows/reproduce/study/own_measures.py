@@ -11,15 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from narrows.errors import InputError
 from narrows.reproduce.library import MEASURES, library, per_library
 from narrows.reproduce.study_code import blame, load, sources
 from narrows.spec.suggest import one_of
-
-if TYPE_CHECKING:
-    from narrows.store import StoredTrial
+from narrows.store import StoredTrial
 
 Measure = Callable[["StoredTrial"], Any]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import polars as pl
 
 from narrows.figures.axes import ChartAxis
 from narrows.figures.looks import Look, looks
 from narrows.figures.model import Bar, Figure, Guide, Panel
 from narrows.figures.palette import SHADES
 from narrows.figures.placing import share_heights
+from narrows.late import pl
 from narrows.reproduce import spread
 from narrows.reproduce.exhibit import Data, Picture
 from narrows.reproduce.library import Table

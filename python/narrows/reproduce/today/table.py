@@ -8,11 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import polars as pl
-
 from narrows.backends import get_backend
 from narrows.errors import NarrowsError
 from narrows.execute import Watcher, run_all
+from narrows.late import pl
 from narrows.metrics.bounds import decide
 from narrows.metrics.intervals import interval
 from narrows.reproduce.gather import FigureCondition, conditions
