@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from importlib import import_module
+from collections.abc import Callable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +15,26 @@ if TYPE_CHECKING:
 else:
 
     class _LateModule(ModuleType):
-        """Stands for a module of the same name."""
+        """Stands for the module that `load` imports.
+
+        It imports at every use, which is quick and waits while another thread loads the module.
+        """
+
+        def __init__(self, name: str, load: Callable[[], ModuleType]) -> None:
+            super().__init__(name)
+            self._load = load
 
         def __getattr__(self, name: str) -> Any:  # noqa: ANN401 (whatever the module has)
-            return getattr(import_module(self.__name__), name)
+            return getattr(self._load(), name)
 
-    pl, _native = _LateModule("polars"), _LateModule("narrows._native")
+    def _load_polars() -> ModuleType:
+        import polars
+
+        return polars
+
+    def _load_native() -> ModuleType:
+        from narrows import _native
+
+        return _native
+
+    pl, _native = _LateModule("polars", _load_polars), _LateModule("narrows._native", _load_native)
