@@ -21,6 +21,7 @@ from narrows.metrics.catalogue import APPLICATION, CLASS, COMPLETION, RUN, find,
 from narrows.metrics.equivalence import Difference
 from narrows.metrics.headings import words
 from narrows.metrics.leading import of_applications
+from narrows.metrics.settling import HALF
 from narrows.words import begin_upper, label_in_percent
 
 if TYPE_CHECKING:
@@ -86,7 +87,8 @@ def judge(first: Side, second: Side) -> list[DiffRow]:
     Raises InputError if they have nothing in common.
     """
     cells = _cells(first, second)
-    columns = [(m.name, m.name, _capitalise(m.label)) for m in RUN if m.name not in CONDITIONS]
+    measured = (m for m in RUN if m.name not in CONDITIONS and not HALF.search(m.name))
+    columns = [(m.name, m.name, _capitalise(m.label)) for m in measured]
     applications = {m.name: m for its in APPLICATION.values() for m in its}.values()
     for one, two in pair(first, second):
         before, after = words(one, first.controls), words(two, second.controls)

@@ -24,9 +24,10 @@ from narrows.metrics.catalogue import page_load, scale_of
 from narrows.metrics.headings import control_of, heading_of, merged_words
 from narrows.metrics.intervals import mean
 from narrows.metrics.leading import leading, opening, span
-from narrows.metrics.settling import HALF, note_of_study
+from narrows.metrics.settling import HALF, note_of_record, note_of_study
 from narrows.metrics.trials import alike, same_trace
 from narrows.spec import registry
+from narrows.spec.scenario import Scenario
 from narrows.spec.values import values_in
 from narrows.store import Store
 from narrows.store.parts import RUNS
@@ -159,6 +160,7 @@ def overview(
     for metric, _, at in checks.get("bounds", ()):
         bounds.setdefault(metric, []).append(scale_of(metric) * at)
     columns = leading(list(metrics))
+    some = next((key for key in whole["run"] if key in present), None)
     return Overview(
         name,
         [_axis(found) for found in axes],
@@ -178,9 +180,9 @@ def overview(
             for group in groups
             for guide in fair_shares(counts, [group])
         },
-        _alike(store, _digests(runs, name), next((k for k in whole["run"] if k in present), None)),
+        _alike(store, _digests(runs, name), some),
         {name: span(cells, name) for name in columns},
-        _drifting(summary, name, combinations),
+        _drifting(summary, name, combinations, None if some is None else store.scenario(some)),
     )
 
 
@@ -263,13 +265,20 @@ def _alike(store: Store, digests: Mapping[object, list[str]], key: str | None) -
 
 
 def _drifting(
-    summary: TableOfRuns, study: str, combinations: Mapping[int, Mapping[str, object]]
+    summary: TableOfRuns,
+    study: str,
+    combinations: Mapping[int, Mapping[str, object]],
+    scenario: Scenario | None,
 ) -> str:
-    """Returns a sentence on what still changes within the runs of a study."""
+    """Returns a sentence on what still changes within the runs of a study.
+
+    `scenario` is that of one of them.
+    """
     halves = [name for name in summary.columns if HALF.search(name)]
     known = valued_columns(pl.concat(summary.read(("cell", *halves), study)))
-    if known.width == 1:
-        return ""
+    found = known.select(name for name in known.columns if name.endswith("_drifts"))
+    if known.width == 1 or (found.width and not found.sum().sum_horizontal().item()):
+        return "" if scenario is None else note_of_record(scenario)
     varied = varying_places(list(combinations.values()))
 
     def rows_by_words() -> Iterator[tuple[str, list[dict[str, Any]]]]:
@@ -277,7 +286,7 @@ def _drifting(
             values = combinations[cell]
             yield ", ".join(setting(place, values[place]) for place in varied), rows.to_dicts()
 
-    return note_of_study(rows_by_words())
+    return note_of_study(rows_by_words(), scenario)
 
 
 def _digests(runs: TableOfRuns, study: str) -> dict[object, list[str]]:
