@@ -10,6 +10,7 @@ from narrows.answer.judge import Point, PointState
 from narrows.answer.question import AskedCondition, EqualQuestion, metrics_in
 from narrows.answer.study import AskedCase, AskedStudy
 from narrows.metrics.catalogue import find
+from narrows.metrics.groups import two_groups
 from narrows.metrics.intervals import half_width, interval
 from narrows.words import count_of, join_words
 
@@ -220,13 +221,19 @@ def _value(study: AskedStudy, point: Point) -> str:
 
 
 def _describe_point(point: Point, quantities: tuple[str, ...]) -> str:
-    return f"{_means(point, quantities)}; {count_of(point.trials, 'trial')}"
+    found = ((name, two_groups(point.values.get(name, ()), name)) for name in _names(quantities))
+    split = "".join(f"; two groups: {name} {parts.words()}" for name, parts in found if parts)
+    return f"{_means(point, quantities)}; {count_of(point.trials, 'trial')}{split}"
 
 
 def _means(point: Point, quantities: tuple[str, ...]) -> str:
     """The means of metrics, for a difference those of both metrics."""
-    names = dict.fromkeys(name for one in quantities for name in metrics_in(one))
-    return ", ".join(f"{name} {mean_words(point, name)}" for name in names)
+    return ", ".join(f"{name} {mean_words(point, name)}" for name in _names(quantities))
+
+
+def _names(quantities: tuple[str, ...]) -> list[str]:
+    """The metrics of quantities, each once."""
+    return list(dict.fromkeys(name for one in quantities for name in metrics_in(one)))
 
 
 def mean_words(point: Point, metric: str) -> str:
