@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from narrows.execute import RunProgress
     from narrows.metrics.metric import Entry
     from narrows.runner import Experiment
+    from narrows.spec.scenario import Scenario
     from narrows.store import Result
 
 LONG_S = 60.0
@@ -308,14 +309,25 @@ def application_lines(runs: Sequence[Entry]) -> Iterator[str]:
     flows = [flow for run in runs for flow in run["flows"] if flow.get("workload")]
     for name in list(dict.fromkeys(flow["name"] for flow in flows))[:MOST_ROWS]:
         own = [flow["workload"] for flow in flows if flow["name"] == name]
+        minutes = _measured_minutes(runs[0]["scenario"], name)
         means = {key: _mean(one.get(key) for one in own) for key in _OF_APPLICATIONS}
         words = [
             f"{titles[key].title} {mean:.3g} {titles[key].unit}".rstrip()
+            + (f" ({mean / minutes:.3g} a minute)" if key == "freezes" and minutes > 0 else "")
             for key, mean in means.items()
             if mean is not None
         ]
         if words:
             yield f"{name}: {', '.join(words)}"
+
+
+def _measured_minutes(scenario: Scenario, name: str) -> float:
+    """Returns the time for which a flow is measured."""
+    run = scenario["run"]
+    flow = next(one for one in scenario["flows"] if one["name"] == name)
+    begin_ns = max(run["warmup_ns"], flow["start_ns"])
+    end_ns = run["duration_ns"] if flow["stop_ns"] is None else flow["stop_ns"]
+    return (min(end_ns, run["duration_ns"]) - begin_ns) / 60e9
 
 
 def flow_rows(runs: Sequence[Entry]) -> list[tuple[str, str, list[str]]]:
