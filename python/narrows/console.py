@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from narrows.metrics.metric import Entry
     from narrows.runner import Experiment
+    from narrows.spec.scenario import Scenario
+    from narrows.store import Result
 
 LONG_S = 60.0
 """A longer estimated duration is printed before a run."""
@@ -31,13 +33,15 @@ MOST_ROWS = 12
 """More flows than this are summarised by congestion control."""
 PLAIN_WIDTH = 100
 """The width in columns where the output isn't a terminal."""
+LOG_EVERY_S = 30.0
+"""The time between two lines on the progress where the output isn't a terminal."""
 
 
 class ProgressBar:
     """Shows progress on standard error; a context manager and a watcher of `narrows.execute`.
 
-    On a terminal it is a bar, which appears after the first second. Elsewhere only the steps are
-    printed, if there are several.
+    On a terminal it is a bar, which appears after the first second. Elsewhere it is a line for each
+    step, if there are several, and one every `LOG_EVERY_S`.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -46,6 +50,7 @@ class ProgressBar:
         self._bar: Progress | None = None
         self._terminal = sys.stderr.isatty()
         self._step, self._part = "", 0.0
+        self._logged = self._began
 
     def __enter__(self) -> ProgressBar:
         return self
@@ -56,13 +61,14 @@ class ProgressBar:
 
     def __call__(self, state: RunProgress, /) -> None:
         """Shows the progress of the runs."""
-        if not self._terminal:
-            self._tell(state.step)
-            return
+        now = self._clock()
         if state.part < self._part / 2:  # further runs begin: start the estimate anew
-            self._began = self._clock()
+            self._began = now
         self._part = state.part
-        elapsed = self._clock() - self._began
+        elapsed = now - self._began
+        if not self._terminal:
+            self._log(state, now)
+            return
         if elapsed < SHOW_AFTER_S:
             return
         if self._bar is None:
@@ -72,10 +78,16 @@ class ProgressBar:
         text = progress_line(state, elapsed)
         self._bar.update(self._bar.task_ids[0], completed=state.part, text=text)
 
-    def _tell(self, step: str) -> None:
-        if step and step != self._step:
-            print(f"narrows: {step}", file=sys.stderr, flush=True)
-        self._step = step
+    def _log(self, state: RunProgress, now: float) -> None:
+        """Prints a line for a new step, or for a time without a line."""
+        if state.step and state.step != self._step:
+            print(f"narrows: {state.step}", file=sys.stderr, flush=True)
+            self._logged = now
+        elif now - self._logged >= LOG_EVERY_S and now > self._began:
+            line = progress_line(state, now - self._began)
+            print(f"narrows: {line}", file=sys.stderr, flush=True)
+            self._logged = now
+        self._step = state.step
 
 
 class StepBar:
@@ -296,14 +308,25 @@ def application_lines(runs: Sequence[Entry]) -> Iterator[str]:
     flows = [flow for run in runs for flow in run["flows"] if flow.get("workload")]
     for name in list(dict.fromkeys(flow["name"] for flow in flows))[:MOST_ROWS]:
         own = [flow["workload"] for flow in flows if flow["name"] == name]
+        minutes = _measured_minutes(runs[0]["scenario"], name)
         means = {key: average(one.get(key) for one in own) for key in _OF_APPLICATIONS}
         words = [
             f"{titles[key].title} {mean:.3g} {titles[key].unit}".rstrip()
+            + (f" ({mean / minutes:.3g} a minute)" if key == "freezes" and minutes > 0 else "")
             for key, mean in means.items()
             if mean is not None
         ]
         if words:
             yield f"{name}: {', '.join(words)}"
+
+
+def _measured_minutes(scenario: Scenario, name: str) -> float:
+    """Returns the time for which a flow is measured."""
+    run = scenario["run"]
+    flow = next(one for one in scenario["flows"] if one["name"] == name)
+    begin_ns = max(run["warmup_ns"], flow["start_ns"])
+    end_ns = run["duration_ns"] if flow["stop_ns"] is None else flow["stop_ns"]
+    return (min(end_ns, run["duration_ns"]) - begin_ns) / 60e9
 
 
 def flow_rows(runs: Sequence[Entry]) -> list[tuple[str, str, list[str]]]:

@@ -93,6 +93,45 @@ def test_the_receivers_capture_shows_the_cause_too(cause, tmp_path):
     assert (flow["vantage"], flow["causes"]["first"]) == ("receiver", cause)
 
 
+WINDOWS = """
+path = { rate = "100mbit", rtt = "40ms", buffer = "1bdp" }
+host = { socket_buffers = "stock" }
+flows = [{ cca = "CCA", receive_window = "WINDOW" }]
+run = { duration = "5s" }
+"""
+
+
+def shares_of(cca, window, rtt, directory, rate="100mbit", duration="5s"):
+    """The shares of causes of a flow with a receive window."""
+    values = {"CCA": cca, "WINDOW": window, "40ms": rtt, "100mbit": rate, "5s": duration}
+    text = WINDOWS
+    for old, new in values.items():
+        text = text.replace(old, new)
+    (directory / "up.toml").write_text(text)
+    job = narrows.runner.prepare(directory / "up.toml")
+    captures = CaptureOptions(pcap=True)
+    ran = narrows.runner.execute(job, out=directory / "run", captures=captures)
+    file = ran.result.trials[0].path / "captures/sender.pcapng"
+    causes = first_flow(analyze([file], out=directory / "found"))["causes"]
+    return {one["cause"]: one["share"] for one in causes["shares"]}
+
+
+@pytest.mark.parametrize("cca", ["cubic", "bbr"])
+def test_a_sender_that_fills_the_receivers_window_is_not_limited_by_its_buffer(cca, tmp_path):
+    """256,000 bytes have room for 176.8 segments, and the sender waits for longer bursts."""
+    shares = shares_of(cca, "256kb", "40ms", tmp_path)
+    assert "send_buffer" not in shares
+    assert shares["receiver_window"] > 0.9
+
+
+@pytest.mark.parametrize("cca", ["cubic", "bbr"])
+def test_a_sender_limited_by_its_buffer_is_still_called_so(cca, tmp_path):
+    """CUBIC fills the receiver's window for 10 of 4,000 ms; BBR stays 12 % below it."""
+    shares = shares_of(cca, "60mb", "100ms", tmp_path, rate="500mbit", duration="4s")
+    assert shares.get("receiver_window", 0) < 0.01
+    assert shares["send_buffer"] > 0.5
+
+
 @pytest.mark.parametrize("end", ["sender", "receiver"])
 def test_two_equal_flows_share_a_bottleneck_however_steady_they_are(end, tmp_path):
     files = capture("equal", tmp_path)

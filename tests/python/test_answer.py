@@ -196,6 +196,29 @@ def test_conditions_that_never_hold_together_have_no_answer() -> None:
     assert "loss_rate < 0.5 from 0.1bdp to" in said
 
 
+def test_the_closest_value_is_judged_by_all_conditions() -> None:
+    """10 BDP has the highest utilization, and breaks the bound of the queue by a factor of 5."""
+    run = Synthetic(lambda v: {"utilization": 0.9 + 0.008 * v, "queue_p95_ms": 10 * v})
+    said = says("smallest path.buffer with utilization >= 0.99 and queue_p95_ms < 20", run)
+    assert said.startswith("no path.buffer from 0.1bdp to 10bdp has utilization >= 0.99 and")
+    assert "utilization >= 0.99 nowhere; queue_p95_ms < 20 from 0.1bdp to" in said
+    at = float(re.search(r"closest at ([\d.]+)bdp", said)[1])  # type: ignore[index]
+    assert at < 3, said
+
+
+def test_none_and_undecided_are_told_apart() -> None:
+    question = "smallest path.buffer with utilization >= 0.5"
+    open_ = Synthetic(lambda v: {"utilization": 0.5 - 0.1 * (v < 5)}, noise=0.02)
+    said = says(question, open_)
+    assert said.startswith("it is undecided whether any path.buffer from 0.1bdp to 10bdp has")
+    assert "utilization >= 0.5 nowhere for sure; 20 trials don't decide 10bdp" in said
+    assert "no path.buffer" not in said
+    none = says(question, Synthetic(lambda v: {"utilization": 0.01 * v}, noise=0.001))
+    assert none.startswith("no path.buffer from 0.1bdp to 10bdp has")
+    assert "decide" not in none
+    assert "utilization >= 0.5 nowhere; closest at 10bdp" in none
+
+
 def test_several_ranges_are_reported() -> None:
     run = Synthetic(lambda v: {"utilization": float(0.2 < v < 0.5 or v > 5)})
     first = bracket_of("smallest path.buffer with utilization > 0.5", run)

@@ -429,12 +429,24 @@ def state(sim_s: float, packets: int, step: str = "") -> RunProgress:
 
 
 def test_no_bar_without_a_terminal(capsys: Capture) -> None:
-    times = iter((0.0, 10.0))
-    with console.ProgressBar(clock=lambda: next(times)) as bar:
+    with console.ProgressBar(clock=lambda: 10.0) as bar:
         bar(state(1.0, 1000))
         for step in ("trials 1 to 2", "trials 1 to 2", "trials 3 to 4"):
             bar(state(1.0, 1000, step))
     assert capsys.readouterr().err == "narrows: trials 1 to 2\nnarrows: trials 3 to 4\n"
+
+
+def test_a_log_gets_a_line_every_half_minute(capsys: Capture) -> None:
+    now = [0.0]
+    with console.ProgressBar(clock=lambda: now[0]) as bar:
+        for second in range(100):
+            now[0] = float(second)
+            bar(RunProgress(second, 0, 200, 1.0, 60.0, 1000, second / 200))
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.partition(",")[0] for line in lines] == [
+        "narrows: 30 of 200 done", "narrows: 60 of 200 done", "narrows: 90 of 200 done",
+    ]  # fmt: skip
+    assert lines[0].endswith("170 s left") or "min left" in lines[0]
 
 
 def test_a_bar_after_a_second_on_a_terminal(

@@ -269,12 +269,19 @@ def test_axes_from_written_values() -> None:
     controls = axis("flows[0].cca", ["cubic", "bbr", "cubic"])
     assert controls.positions == {"cubic": 0.0, "bbr": 1.0}
     assert axis("path.loss", [0.0, 0.01]).scale == "linear"
+    buffers = axis("path.buffer", ["1500kb", "64kb", "500b"])
+    assert buffers.label == "Buffer (MB)"
+    assert list(buffers.words.values()) == ["0.0005", "0.064", "1.5"]
+    assert axis("path.buffer", ["64kb", "300kb"]).label == "Buffer (kB)"
 
 
 @pytest.mark.parametrize(
     ("place", "value", "words"),
     [
         ("path.buffer", "1bdp", "Buffer 1 BDP"),
+        ("path.buffer", "1500kb", "Buffer 1.5 MB"),
+        ("path.buffer", "64kb", "Buffer 64 kB"),
+        ("path.buffer", "900b", "Buffer 900 bytes"),
         ("path.queue", "fq_codel", "Queue: FQ-CoDel"),
         ("path.queue.kind", "codel", "Queue: CoDel"),
         ("flows[0].cca", "bbr", "BBR"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from specimens import scenario_of
 
 import narrows as nw
+from narrows.console import application_lines
 from narrows.figures.frames import flow_classes
 from narrows.figures.runs.applications import applications
 from narrows.figures.runs.tails import tails
@@ -109,6 +111,14 @@ def test_the_summary_has_the_quality_of_calls_and_videos(tmp_path: Any) -> None:
     assert row["film.stalls"] == film["stalls"]
     assert "film.freezes" not in row
     assert "call.stalls" not in row
+
+
+def test_the_terminal_tells_freezes_per_minute(tmp_path: Any) -> None:
+    result = run(tmp_path, [call("none", name="call")], "1mbit", "50s")
+    (line,) = application_lines(result.summary["runs"])
+    told = re.search(r"freezes ([\d.]+) \(([\d.]+) a minute\)", line)
+    assert told is not None, line
+    assert float(told[2]) == pytest.approx(2 * float(told[1]), rel=0.2)
 
 
 def test_media_metrics_can_be_checked_and_plotted(tmp_path: Any) -> None:

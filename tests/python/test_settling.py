@@ -84,7 +84,13 @@ def test_a_share_that_drifts_is_found_in_both_halves() -> None:
     ids=["steady", "8 points", "turns of 10 s", "dips every 10 s", "too short"],
 )
 def test_steady_cyclic_and_short_runs_are_left_alone(rates: Any, span_s: float) -> None:
-    assert halves_of(rates, scenario(span_s)) == {}
+    assert halves_of(rates, scenario(span_s)).get("drifting", []) == []
+
+
+def test_halves_have_values_without_a_drift() -> None:
+    found = halves_of(lambda t: 500 + 0 * t, scenario(60.0))
+    assert found["goodput_mbps"]["a"] == pytest.approx([0.04, 0.04], rel=0.01)
+    assert found["drifting"] == []
 
 
 @pytest.mark.parametrize(
@@ -120,7 +126,8 @@ def test_most_trials_must_drift_the_same_way() -> None:
     assert drifts([none], 1) == []
     assert drifts([row(6, 4), none], 2) == []
     assert drifts([row(6, 4), row(4, 6)], 2) == []
-    (one,) = drifts([row(6, 4), none, row(8, 5)], 3)
+    assert drifts([row(6, 4) | {"goodput_drifts": 0}], 1) == []
+    (one,) = drifts([row(6, 4), none, row(8, 5) | {"goodput_drifts": 1}], 3)
     assert (one.quantity, one.owner, one.early, one.late) == ("shares", "a", 70.0, 45.0)
 
 
@@ -134,6 +141,28 @@ def test_a_study_names_the_combination_that_drifts_most() -> None:
         "20 % in the second (Buffer 8); a longer `run.duration` would show whether that settles."
     )
     assert note_of_study([("Buffer 1", [none])]) == ""
+
+
+def test_a_run_without_samples_says_that_it_hides_a_drift(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("rivals.toml").write_text(SPEC)
+    summaries, note = ("--set", "run.record=summary"), 'With record = "summary" nothing shows'
+    assert run_cli("run", "rivals.toml", *summaries, "--out", "one") == 0
+    assert note in capsys.readouterr().out
+    buffers = 'path.buffer=["1bdp", "8bdp"]'
+    assert run_cli("run", "rivals.toml", *summaries, "--set", buffers, "--out", "many") == 0
+    assert note in capsys.readouterr().out
+    short = ("--set", "run.duration=20s")
+    assert run_cli("run", "rivals.toml", *summaries, *short, "--out", "short") == 0
+    assert note not in capsys.readouterr().out
+
+
+def test_a_replayed_trace_isnt_made_longer() -> None:
+    rows = [("", [row(6, 4)])]
+    assert "a longer run would only repeat it" in note_of_study(rows, scenario())
+    assert "a longer `run.duration`" in note_of_study(rows)
 
 
 def test_runs_studies_and_searches_say_what_still_changes(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from narrows.answer.best import Ranking
 from narrows.answer.bound import Bracket
@@ -10,6 +10,7 @@ from narrows.answer.judge import Point, PointState
 from narrows.answer.question import AskedCondition, EqualQuestion, metrics_in
 from narrows.answer.study import AskedCase, AskedStudy
 from narrows.metrics.catalogue import find
+from narrows.metrics.groups import two_groups
 from narrows.metrics.intervals import half_width, interval
 from narrows.words import count_of, join_words
 
@@ -32,8 +33,8 @@ def sentence(study: AskedStudy, case: AskedCase, found: Bracket | Ranking) -> st
 def _of_bracket(study: AskedStudy, case: AskedCase, found: Bracket) -> str:
     question = found.question
     if found.answer is None:
-        none = f"no {question.place} {_searched_range(study, found)} has {question.conditions_text}"
-        return f"{none}{_why_none(study, found)}."
+        place = f"{question.place} {_searched_range(study, found)} has {question.conditions_text}"
+        return f"{_no_or_undecided(found)} {place}{_why_none(study, found)}."
     value = study.in_full(found.answer.value, case)
     head = f"{_subject(found)} is {value} ({_describe_point(found.answer, question.quantities)})"
     return "".join([head, *_certainty(study, found), *_ranges(study, found)]) + "."
@@ -44,9 +45,12 @@ def _of_equality(study: AskedStudy, case: AskedCase, asked: EqualQuestion, found
     [condition] = found.question.conditions
     subject = str(asked).removeprefix(f"{asked.place} at which ")
     if found.answer is None or found.beyond is None:
-        side = "holds nowhere for sure" if found.answer is None else "fails nowhere for sure"
-        none = f"no {asked.place} {_searched_range(study, found)} has {subject}"
-        return f"{none}: {condition} {side}{_nearest(study, found)}."
+        sure = " for sure" if found.between else ""
+        side = f"{'holds' if found.answer is None else 'fails'} nowhere{sure}"
+        open_ = "".join(_undecided_words(study, found))
+        place = f"{asked.place} {_searched_range(study, found)} has {subject}"
+        why = f"{condition} {side}{open_}{_closest(study, found, equal=True)}"
+        return f"{_no_or_undecided(found)} {place}: {why}."
     ends = [
         f"{study.in_full(point.value, case)} ({_describe_point(point, asked.quantities)})"
         for point in (found.beyond, found.answer)
@@ -55,19 +59,47 @@ def _of_equality(study: AskedStudy, case: AskedCase, asked: EqualQuestion, found
     return "".join([head, *_undecided_words(study, found), *_ranges(study, found)]) + "."
 
 
-def _nearest(study: AskedStudy, found: Bracket) -> str:
-    """Where the metrics come closest."""
-    [condition] = found.question.conditions
-    gaps = [
-        (abs(mean - condition.bound), point)
-        for point in found.points
-        if (mean := point.mean(condition.quantity)) is not None
-    ]
-    if not gaps:
+def _no_or_undecided(found: Bracket) -> str:
+    """Begins the sentence that there is no answer: all values fail for sure, or some may hold."""
+    open_ = _open_points(found)
+    if found.ranges and found.question.side in ("from", "up to"):  # the end of the range decides
+        end = found.points[-1 if found.question.side == "from" else 0]
+        open_ = tuple(point for point in open_ if point is end)
+    return "it is undecided whether any" if open_ else "no"
+
+
+def _open_points(found: Bracket) -> tuple[Point, ...]:
+    """The values at which trials can't decide the conditions."""
+    conditions = found.question.conditions
+    return tuple(p for p in found.points if p.all_hold(conditions) is PointState.UNDECIDED)
+
+
+def _closest(study: AskedStudy, found: Bracket, *, equal: bool = False) -> str:
+    """The value that misses all conditions together by least, or is nearest to the bound."""
+    conditions = found.question.conditions
+    known = [p for p in found.points if all(p.mean(c.quantity) is not None for c in conditions)]
+    if not known:
         return ""
-    _, nearest = min(gaps, key=lambda pair: pair[0])
-    closest = _means(nearest, (condition.quantity,))
-    return f"; closest at {_value(study, nearest)} ({closest})"
+    scales = [c.bound or max(abs(p.mean(c.quantity) or 0.0) for p in known) for c in conditions]
+    nearest = min(known, key=lambda point: _miss(point, conditions, scales, equal=equal))
+    names = tuple(dict.fromkeys(c.quantity for c in conditions))
+    return f"; closest at {_value(study, nearest)} ({_means(nearest, names)})"
+
+
+def _miss(
+    point: Point,
+    conditions: Sequence[AskedCondition],
+    scales: Sequence[float],
+    *,
+    equal: bool,
+) -> tuple[float, float]:
+    """How far means are on the wrong side of their bounds: the most, and the sum, as parts."""
+    missed = [
+        0.0 if c.holds(mean) and not equal else abs(mean - c.bound) / (abs(scale) or 1.0)
+        for c, scale in zip(conditions, scales, strict=True)
+        if (mean := point.mean(c.quantity)) is not None
+    ]
+    return max(missed), sum(missed)
 
 
 def _searched_range(study: AskedStudy, found: Bracket) -> str:
@@ -145,26 +177,24 @@ def _why_none(study: AskedStudy, found: Bracket) -> str:
     if found.ranges:
         words = _ranges_text(study, found.ranges)
         return f" up to the end of the range: it holds from {words} only"
-    open_ = [
-        p for p in found.points if p.all_hold(found.question.conditions) is PointState.UNDECIDED
-    ]
+    open_ = _open_points(found)
     parts = [_explain(study, found, condition) for condition in found.question.conditions]
     if open_:
-        parts.append(f"undecided at {', '.join(_value(study, point) for point in open_)}")
-    return f"{' for sure' if open_ else ''}: {'; '.join(parts)}"
+        many = max(point.trials for point in open_)
+        values = ", ".join(_value(study, point) for point in open_)
+        parts.append(f"{count_of(many, 'trial')} don't decide {values}; all others fail")
+    return f": {'; '.join(parts)}{_closest(study, found)}"
 
 
 def _explain(study: AskedStudy, found: Bracket, condition: AskedCondition) -> str:
-    """Says where a condition holds by itself; if nowhere, where it comes closest."""
+    """Says where a condition holds by itself."""
     held = [point for point in found.points if point.state(condition) is PointState.HOLDS]
     if held:
         return f"{condition} from {_value(study, held[0])} to {_value(study, held[-1])}"
-    means = [(mean, p) for p in found.points if (mean := p.mean(condition.quantity)) is not None]
-    if not means:
+    if all(point.mean(condition.quantity) is None for point in found.points):
         return f"{condition.quantity} has no value"
-    most = max if condition.op.startswith(">") else min
-    _, closest = most(means, key=lambda one: one[0])
-    return f"{_means(closest, (condition.quantity,))} at {_value(study, closest)} comes closest"
+    sure = any(point.state(condition) is PointState.UNDECIDED for point in found.points)
+    return f"{condition} nowhere{' for sure' if sure else ''}"
 
 
 def _of_ranking(study: AskedStudy, case: AskedCase, found: Ranking) -> str:
@@ -191,13 +221,19 @@ def _value(study: AskedStudy, point: Point) -> str:
 
 
 def _describe_point(point: Point, quantities: tuple[str, ...]) -> str:
-    return f"{_means(point, quantities)}; {count_of(point.trials, 'trial')}"
+    found = ((name, two_groups(point.values.get(name, ()), name)) for name in _names(quantities))
+    split = "".join(f"; two groups: {name} {parts.words()}" for name, parts in found if parts)
+    return f"{_means(point, quantities)}; {count_of(point.trials, 'trial')}{split}"
 
 
 def _means(point: Point, quantities: tuple[str, ...]) -> str:
     """The means of metrics, for a difference those of both metrics."""
-    names = dict.fromkeys(name for one in quantities for name in metrics_in(one))
-    return ", ".join(f"{name} {mean_words(point, name)}" for name in names)
+    return ", ".join(f"{name} {mean_words(point, name)}" for name in _names(quantities))
+
+
+def _names(quantities: tuple[str, ...]) -> list[str]:
+    """The metrics of quantities, each once."""
+    return list(dict.fromkeys(name for one in quantities for name in metrics_in(one)))
 
 
 def mean_words(point: Point, metric: str) -> str:

@@ -22,6 +22,7 @@ from narrows.metrics.catalogue import CLASS, COMPLETION, OF_APPLICATIONS, RUN, f
 from narrows.metrics.equivalence import Difference
 from narrows.metrics.headings import words
 from narrows.metrics.leading import of_applications
+from narrows.metrics.settling import HALF
 from narrows.words import begin_upper, label_in_percent
 
 CONDITIONS = ("rate_mbps", "rtt_ms", "buffer_bdp", "flows")
@@ -84,7 +85,8 @@ def judge(first: Side, second: Side) -> list[DiffRow]:
     Raises InputError if they have nothing in common.
     """
     cells = _cells(first, second)
-    columns = [(m.name, m.name, begin_upper(m.label)) for m in RUN if m.name not in CONDITIONS]
+    measured = (m for m in RUN if m.name not in CONDITIONS and not HALF.search(m.name))
+    columns = [(m.name, m.name, begin_upper(m.label)) for m in measured]
     for one, two in pair(first, second):
         before, after = words(one, first.controls), words(two, second.controls)
         label = before if before == after else f"{before} \N{RIGHTWARDS ARROW} {after}"

@@ -33,6 +33,7 @@ _UNITS = {
     "bdp": (1, "BDP"),
 }
 """For each kind of quantity, the unit in figures and its size in the unit of specifications."""
+_SIZES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 _FLOW = re.compile(r"flows\[(\d+)\]")
 _OF_FLOW = re.compile(r" \(flow \d+\)$")
 
@@ -51,6 +52,14 @@ def quantity(value: object) -> tuple[float, str] | None:
         return None
     scale, unit = _UNITS[found[0]]
     return found[1] / scale, unit
+
+
+def in_bytes(number: float, unit: str, largest: float) -> tuple[float, str]:
+    """A number of bytes in the unit that suits the largest of several; others stay as they are."""
+    if unit != "bytes":
+        return number, unit
+    size, name = next((pair for pair in _SIZES if largest >= pair[0]), (1, "bytes"))
+    return number / size, name
 
 
 def title_of(place: str) -> str:
@@ -88,7 +97,8 @@ def value_words(place: str, value: object) -> str:
         return _title(key) + text.removeprefix(key)
     if found is None:
         return {"true": "on", "false": "off"}.get(text.lower(), text)
-    return f"{found[0]:g} {found[1]}".rstrip()
+    number, unit = in_bytes(*found, found[0])
+    return f"{number:g} {unit}".rstrip()
 
 
 def setting(place: str, value: object) -> str:

@@ -88,9 +88,23 @@ def _half(values: Sequence[float] | None, late: int) -> float | None:
 def _queue_half(name: str, half: str, late: int) -> Metric:
     return Metric(
         f"queue_{name}_ms", f"queue, {half} half", "ms",
-        f"the mean queue in the {half} half of the measured time; empty unless the queue of long "
-        "flows drifts (`narrows.metrics.settling`)",
+        f"the mean queue in the {half} half of the measured time; empty unless long flows share a "
+        "steady path for long enough (`narrows.metrics.settling`)",
         lambda run: _half(run.entry.get("halves", {}).get("queue_ms"), late),
+    )  # fmt: skip
+
+
+def _drifts(quantity: str, column: str, what: str) -> Metric:
+    def read(run: RunFacts) -> int | None:
+        halves = run.entry.get("halves", {})
+        if column not in halves:
+            return None
+        return int(column in halves.get("drifting", halves))
+
+    return Metric(
+        f"{quantity}_drifts", f"{quantity} drifts", "",
+        f"1 if {what} differs between the halves of the measured time by more than its ups and "
+        "downs, 0 if not; empty where the halves are", read, whole=True,
     )  # fmt: skip
 
 
@@ -144,6 +158,8 @@ RUN: tuple[Metric, ...] = (
     *(_queue_ms(name) for name in QUEUE_STATISTICS),
     _queue_half("early", "first", 0),
     _queue_half("late", "second", 1),
+    _drifts("queue", "queue_ms", "the queue"),
+    _drifts("goodput", "goodput_mbps", "the goodput or a share"),
 )  # fmt: skip
 """Columns of `summary`, a row for each run; `CLASS` and `packets` follow."""
 
@@ -292,8 +308,8 @@ CLASS: tuple[Metric, ...] = (
 def _goodput_half(name: str, half: str, late: int) -> Metric:
     return Metric(
         f"goodput_{name}_mbps", f"goodput, {half} half", "Mbit/s",
-        f"goodput in the {half} half of the measured time; empty unless goodputs or shares of long "
-        "flows drift (`narrows.metrics.settling`)",
+        f"goodput in the {half} half of the measured time; empty unless long flows share a steady "
+        "path for long enough (`narrows.metrics.settling`)",
         lambda pair: _half(pair, late),
     )  # fmt: skip
 

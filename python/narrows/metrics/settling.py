@@ -44,8 +44,8 @@ RELATIVE = 0.2
 OF_RTT = 0.05
 """The smallest drift of a queue, as a part of the path's RTT: less changes no delay that counts."""
 
-HALF = re.compile(r"\b(goodput|queue)_(early|late)_(mbps|ms)$")
-"""The columns of `summary` with the values of a half; the notes here show them."""
+HALF = re.compile(r"\b(goodput|queue)_((early|late)_(mbps|ms)|drifts)$")
+"""The columns of `summary` on halves; the notes here show them."""
 
 Pair: TypeAlias = tuple[float, float]
 _GOODPUT = ".goodput_early_mbps"
@@ -56,11 +56,12 @@ def halves(
 ) -> dict[str, Any]:
     """Returns the goodputs of the classes and the queue in both halves of the measured time.
 
-    Empty where nothing drifts, or where nobody can tell: the time is short, flows come, go or
-    pause, the path changes, or the run kept no samples.
+    `drifting` has the names of those that drift. Empty where nobody can tell: the time is short,
+    flows come, go or pause, the path changes, or the run kept no samples. The queue is left out
+    where the link's rate varies.
     """
     begin_s = scenario["run"]["warmup_ns"] / 1e9
-    if not _lasts(scenario, begin_s, end_s):
+    if not _is_long_run(scenario, end_s) or not _is_sampled(scenario, end_s):
         return {}
     beyond = BEYOND if end_s - begin_s >= 2 * CYCLE_S else BEYOND_OF_SHORT
     borders = np.linspace(begin_s, end_s, 2 * PARTS + 1)
@@ -72,31 +73,41 @@ def halves(
     for flow, its in received.items():
         by_class[groups[flow]] = by_class[groups[flow]] + its
     total = sum(by_class.values(), nothing)
-    found: dict[str, Any] = {}
+    scale = 8e-6 * 2 / (end_s - begin_s)
+    sums = {group: its.reshape(2, PARTS).sum(axis=1) for group, its in by_class.items()}
+    goodputs = {group: (scale * its).tolist() for group, its in sums.items()}
+    found: dict[str, Any] = {"goodput_mbps": goodputs, "drifting": []}
     shares = [_ratio(its, total) for its in by_class.values()]
     if _drifts(total, RELATIVE * _larger(total), beyond) or any(
         _drifts(one, SHARE, beyond) for one in shares
     ):
-        scale = 8e-6 * 2 / (end_s - begin_s)
-        sums = {group: its.reshape(2, PARTS).sum(axis=1) for group, its in by_class.items()}
-        found["goodput_mbps"] = {group: (scale * its).tolist() for group, its in sums.items()}
+        found["drifting"].append("goodput_mbps")
+    if scenario["path"]["service"]["kind"] != "constant":
+        return found
     queue = _queue(scenario, groups, tables, borders)
+    found["queue_ms"] = queue.reshape(2, PARTS).mean(axis=1).tolist()
     least_ms = OF_RTT * scenario["path"]["rtt_ns"] / 1e6
     if _drifts(queue, max(RELATIVE * _larger(queue), least_ms), beyond):
-        found["queue_ms"] = queue.reshape(2, PARTS).mean(axis=1).tolist()
+        found["drifting"].append("queue_ms")
     return found
 
 
-def _lasts(scenario: Scenario, begin_s: float, end_s: float) -> bool:
+def _is_long_run(scenario: Scenario, end_s: float) -> bool:
     """Returns True if the same long flows share the same path in a long enough measured time."""
-    run = scenario["run"]
-    whole = run["record"] != "summary" and end_s - begin_s >= SHORTEST_S
-    parts_s = (end_s - begin_s) / (2 * PARTS)
+    begin_s = scenario["run"]["warmup_ns"] / 1e9
     steady = not scenario.get("changes") and capacity_known(scenario)
-    sampled = run["sample_interval_ns"] / 1e9 <= parts_s / 2
     return (
-        whole and steady and sampled and all(_is_long(flow, begin_s) for flow in scenario["flows"])
+        end_s - begin_s >= SHORTEST_S
+        and steady
+        and all(_is_long(flow, begin_s) for flow in scenario["flows"])
     )
+
+
+def _is_sampled(scenario: Scenario, end_s: float) -> bool:
+    """Returns True if each part of the measured time has two samples or more."""
+    run = scenario["run"]
+    part_s = (end_s - run["warmup_ns"] / 1e9) / (2 * PARTS)
+    return run["record"] != "summary" and run["sample_interval_ns"] / 1e9 <= part_s / 2
 
 
 def _is_long(flow: Flow, begin_s: float) -> bool:
@@ -106,9 +117,7 @@ def _is_long(flow: Flow, begin_s: float) -> bool:
 
 
 def _queue(scenario: Scenario, groups: Sequence[str], tables: Tables, borders: Floats) -> Floats:
-    """Returns the mean queue in each part, in ms; zeros where the link's rate varies."""
-    if scenario["path"]["service"]["kind"] != "constant":
-        return np.zeros(2 * PARTS)
+    """Returns the mean queue in each part, in ms."""
     (samples,) = RunSeries(scenario, groups, tables).read(BOTTLENECK, "queue_ms")
     known = np.isfinite(samples.values)
     times, values = samples.time_s[known], samples.values[known]
@@ -173,16 +182,21 @@ def drifts(rows: Sequence[Row], trials: int) -> list[Drift]:
     """
     names = dict.fromkeys(name for row in rows for name in row)
     groups = [name.removesuffix(_GOODPUT) for name in names if name.endswith(_GOODPUT)]
-    goodputs = [_goodputs(row, groups) for row in rows]
+    goodputs = [_goodputs(row, groups) if _may_drift(row, "goodput") else {} for row in rows]
     found = [
         *(_drift("shares", group, [_shares(one).get(group) for one in goodputs], trials)
           for group in reversed(groups) if len(groups) > 1),
         _drift("goodput", "", [_total(one) for one in goodputs], trials),
-        _drift("the queue", "", [_pair(row, "queue_early_ms", "queue_late_ms") for row in rows],
-               trials),
+        _drift("the queue", "", [_pair(row, "queue_early_ms", "queue_late_ms")
+                                 if _may_drift(row, "queue") else None for row in rows], trials),
     ]  # fmt: skip
     known = sorted((one for one in found if one is not None), key=lambda one: round(one.size, 6))
     return list({one.quantity: one for one in known if one.size >= 1}.values())[::-1]
+
+
+def _may_drift(row: Row, quantity: str) -> bool:
+    """Returns True if a run found a drift; earlier versions kept halves only then."""
+    return row.get(f"{quantity}_drifts") != 0
 
 
 def _pair(row: Row, early: str, late: str) -> Pair | None:
@@ -227,31 +241,51 @@ def _drift(quantity: str, owner: str, pairs: Sequence[Pair | None], trials: int)
 def note_of_run(runs: Sequence[Entry], groups: Sequence[str]) -> str:
     """Returns a sentence on what still changes within a run's trials; empty if nothing does."""
     found = drifts([summary_row(run, groups) for run in runs if "halves" in run], len(runs))
+    scenario = runs[0]["scenario"]
     if not found:
-        return ""
-    run = runs[0]["scenario"]["run"]
+        return note_of_record(scenario)
+    run = scenario["run"]
     begin, end = run["warmup_ns"] / 1e9, run["duration_ns"] / 1e9
     middle = (begin + end) / 2
     spans = [f"in {a:g} to {b:g} s" for a, b in ((begin, middle), (middle, end))]
     told = "; ".join(f"{one.changing}: {one.words(*spans)}" for one in found)
-    longer = f"`--set run.duration={2 * end:g}s` would show whether that settles"
-    return f"{begin_upper(told)}; {longer}."
+    return f"{begin_upper(told)}; {_longer(scenario, f'`--set run.duration={2 * end:g}s`')}."
 
 
-def note_of_study(combinations: Iterable[tuple[str, Sequence[Row]]]) -> str:
+def note_of_record(scenario: Scenario) -> str:
+    """Returns a sentence if a run is long enough to drift, but keeps nothing that would show it."""
+    if scenario["run"]["record"] != "summary":
+        return ""
+    if not _is_long_run(scenario, scenario["run"]["duration_ns"] / 1e9):
+        return ""
+    return (
+        'With record = "summary" nothing shows whether shares or the queue still change within '
+        "the run; `--set run.record=samples` would."
+    )
+
+
+def _longer(scenario: Scenario | None, words: str) -> str:
+    """Says how to see whether a drift settles; a trace that is replayed has its own length."""
+    if scenario is not None and scenario["path"]["service"]["kind"] == "trace":
+        return "the trace's own rate may have changed, and a longer run would only repeat it"
+    return f"{words} would show whether that settles"
+
+
+def note_of_study(
+    combinations: Iterable[tuple[str, Sequence[Row]]], scenario: Scenario | None = None
+) -> str:
     """Returns a sentence on what still changes within the runs of a study; empty if nothing does.
 
-    `combinations` has the words of each with a row of `summary` for each run.
+    `combinations` has the words of each with a row of `summary` for each run; `scenario` is that of
+    one run.
     """
     found = {words: drifts(rows, len(rows)) for words, rows in combinations}
     changing = {words: its for words, its in found.items() if its}
     if not changing:
-        return ""
+        return "" if scenario is None else note_of_record(scenario)
     words, its = max(changing.items(), key=lambda pair: pair[1][0].size)
     counted = f" in {len(changing)} of {len(found)} combinations" if len(found) > 1 else ""
     where = f" ({words})" if words else ""
     told = its[0].words("in the first half", "in the second")
-    return (
-        f"{begin_upper(its[0].changing)} within the runs{counted}: {told}{where}; a longer "
-        "`run.duration` would show whether that settles."
-    )
+    longer = _longer(scenario, "a longer `run.duration`")
+    return f"{begin_upper(its[0].changing)} within the runs{counted}: {told}{where}; {longer}."

@@ -29,15 +29,15 @@ def summarise(
     present if there are several. `completions` (`narrows.metrics.completions`) is present if flows
     or transfers can end. `losses` is present if packets can be lost elsewhere than at the
     bottleneck: the data packets sent and dropped, the latter in `queues` and `elsewhere`, and by
-    place if the back end knows it. `halves` (`narrows.metrics.settling`) is present if something
-    drifts. `perf` covers the whole run. `invalid`, present only in invalid
+    place if the back end knows it. `halves` (`narrows.metrics.settling`) is present for long flows
+    on a steady path. `perf` covers the whole run. `invalid`, present only in invalid
     runs, gives the reason. Further metrics, such as `convergence_s`, are declared in
     `narrows.metrics.catalogue`.
     """
     run = run_metrics(scenario, tables, info.end_s)
     named = classes(scenario, groups)
     links, completions = run.links(), run.completions(named)
-    drifting = halves(scenario, named, tables, info.end_s)
+    by_halves = halves(scenario, named, tables, info.end_s)
     losses = run.losses(None if info.losses is None else list(info.losses.items()))
     return {
         "scenario": dict(scenario),
@@ -49,7 +49,7 @@ def summarise(
         **({"links": links} if len(links) > 1 else {}),
         **({"completions": completions} if completions else {}),
         **({} if losses is None else {"losses": losses}),
-        **({"halves": drifting} if drifting else {}),
+        **({"halves": by_halves} if by_halves else {}),
         "perf": {"packets": info.packets, "cpu_s": info.cpu_s, "wall_s": info.wall_s},
         **({} if info.invalid is None else {"invalid": info.invalid}),
     }

@@ -104,12 +104,12 @@ def _summary(
     """Returns the run's numbers, then those of each class in the order of the flows."""
     facts = RunFacts(entry, rows)
     completions = {found["class"]: found for found in entry.get("completions", ())}
-    drifting = entry.get("halves", {}).get("goodput_mbps", {})
+    by_halves = entry.get("halves", {}).get("goodput_mbps", {})
     row = {metric.name: metric.read(facts) for metric in RUN}
     for name in dict.fromkeys(classes.values()):
         members = [flow for flow in rows if flow["class"] == name]
         row |= {f"{name}.{metric.name}": metric.read(members) for metric in CLASS}
-        row |= {f"{name}.{metric.name}": metric.read(drifting.get(name)) for metric in HALVES}
+        row |= {f"{name}.{metric.name}": metric.read(by_halves.get(name)) for metric in HALVES}
         kinds = {flow.get("workload") for flow in members}
         row |= {f"{name}.{metric.name}": metric.read(members) for metric in _application(kinds)}
         row |= _completions(name, completions.get(name))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from narrows import figures
+from narrows.metrics import groups
 from narrows.metrics.settling import note_of_run
 from narrows.metrics.trials import alike, same_trace
 from narrows.report.accounts import COUNTS, Account, accounts
@@ -111,11 +112,12 @@ def _accounts(result: Result) -> list[Account]:
 
 
 def _notes(result: Result) -> str:
-    """Returns sentences, if trials still drift, are all the same run, or replay the same trace."""
+    """Returns sentences on trials: two groups, a drift, all the same run, or the same trace."""
+    split = groups.note_of_run(result.summary["runs"], result.groups)
     drifting = note_of_run(result.summary["runs"], result.groups)
     same_run = alike([[trial.info.digest for trial in result.trials]])
     trace = same_trace(result.trials[0].scenario, len(result.trials))
-    return " ".join(filter(None, (drifting, same_run, trace)))
+    return " ".join(filter(None, (split, drifting, same_run, trace)))
 
 
 def _runs(result: Result) -> list[Run]:

@@ -19,13 +19,15 @@ from narrows.figures.sweeps.view import (
     valued_columns,
 )
 from narrows.late import pl
+from narrows.metrics import groups
 from narrows.metrics.catalogue import page_load, scale_of
 from narrows.metrics.headings import control_of, heading_of, merged_words
 from narrows.metrics.intervals import mean
 from narrows.metrics.leading import leading, opening, span
-from narrows.metrics.settling import HALF, note_of_study
+from narrows.metrics.settling import HALF, note_of_record, note_of_study
 from narrows.metrics.trials import alike, same_trace
 from narrows.spec import registry
+from narrows.spec.scenario import Scenario
 from narrows.spec.values import values_in
 from narrows.store import Store
 from narrows.store.parts import RUNS
@@ -73,6 +75,8 @@ class Overview:
     """The range of the means of each metric of the table, relative to the largest."""
     drifting: str = ""
     """A sentence, if shares, goodputs or queues still change within runs."""
+    split: str = ""
+    """A sentence, if the trials of combinations fall into two groups."""
 
     @property
     def judged_count(self) -> int:
@@ -139,8 +143,8 @@ def overview(
     metrics = {
         column: _name_pages(heading_of(column, controls), column, readers) for column in measured
     }
-    groups = [column.removesuffix(".share") for column in measured if column.endswith(".share")]
-    counts = pl.concat(summary.read(("flows", *(f"{group}.flows" for group in groups)), name))
+    classes = [column.removesuffix(".share") for column in measured if column.endswith(".share")]
+    counts = pl.concat(summary.read(("flows", *(f"{group}.flows" for group in classes)), name))
     axes = _axes(whole, places)
     failed = store.failures()
     checks = record.get("checks", {})
@@ -158,6 +162,7 @@ def overview(
     for metric, _, at in checks.get("bounds", ()):
         bounds.setdefault(metric, []).append(scale_of(metric) * at)
     columns = leading(list(metrics))
+    some = next((key for key in whole["run"] if key in present), None)
     return Overview(
         name,
         [_axis(found) for found in axes],
@@ -174,12 +179,13 @@ def overview(
         _hues_of_metrics(list(metrics), controls),
         {
             f"{group}.share": guide.value
-            for group in groups
+            for group in classes
             for guide in fair_shares(counts, [group])
         },
-        _alike(store, _digests(runs, name), next((k for k in whole["run"] if k in present), None)),
+        _alike(store, _digests(runs, name), some),
         {name: span(cells, name) for name in columns},
-        _drifting(summary, name, combinations),
+        _drifting(summary, name, combinations, None if some is None else store.scenario(some)),
+        _split(summary, name, combinations, controls),
     )
 
 
@@ -262,21 +268,45 @@ def _alike(store: Store, digests: Mapping[object, list[str]], key: str | None) -
 
 
 def _drifting(
-    summary: TableOfRuns, study: str, combinations: Mapping[int, Mapping[str, object]]
+    summary: TableOfRuns,
+    study: str,
+    combinations: Mapping[int, Mapping[str, object]],
+    scenario: Scenario | None,
 ) -> str:
-    """Returns a sentence on what still changes within the runs of a study."""
+    """Returns a sentence on what still changes within the runs of a study.
+
+    `scenario` is that of one of them.
+    """
     halves = [name for name in summary.columns if HALF.search(name)]
     known = valued_columns(pl.concat(summary.read(("cell", *halves), study)))
-    if known.width == 1:
+    found = known.select(name for name in known.columns if name.endswith("_drifts"))
+    if known.width == 1 or (found.width and not found.sum().sum_horizontal().item()):
+        return "" if scenario is None else note_of_record(scenario)
+    return note_of_study(_rows_by_words(known, combinations), scenario)
+
+
+def _split(
+    summary: TableOfRuns,
+    study: str,
+    combinations: Mapping[int, Mapping[str, object]],
+    controls: Mapping[str, str | None],
+) -> str:
+    """Returns a sentence on combinations whose trials fall into two groups."""
+    columns = groups.columns_of(summary.columns)
+    known = valued_columns(pl.concat(summary.read(("cell", *columns), study)))
+    if known.height < groups.FEWEST * known["cell"].n_unique():
         return ""
+    return groups.note_of_study(_rows_by_words(known, combinations), controls)
+
+
+def _rows_by_words(
+    rows: pl.DataFrame, combinations: Mapping[int, Mapping[str, object]]
+) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """Yields the runs of each combination with its words."""
     varied = varying_places(list(combinations.values()))
-
-    def rows_by_words() -> Iterator[tuple[str, list[dict[str, Any]]]]:
-        for cell, rows in _by_cell(known):
-            values = combinations[cell]
-            yield ", ".join(setting(place, values[place]) for place in varied), rows.to_dicts()
-
-    return note_of_study(rows_by_words())
+    for cell, its in _by_cell(rows):
+        values = combinations[cell]
+        yield ", ".join(setting(place, values[place]) for place in varied), its.to_dicts()
 
 
 def _digests(runs: TableOfRuns, study: str) -> dict[object, list[str]]:

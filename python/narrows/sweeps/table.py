@@ -44,7 +44,7 @@ def table(found: Overview, place: str) -> Iterator[str]:
     if any(cell.endswith(VAGUE) for column in columns.values() for cell in column[:MOST_ROWS]):
         yield "±?: too few trials, since nearly all values are possible; more: --trials 10"
     yield from _unfinished_lines(rows)
-    yield from filter(None, (found.drifting, found.alike))
+    yield from filter(None, (found.split, found.drifting, found.alike))
     if len(rows) > MOST_ROWS or found.left_out:
         left = len(rows) - MOST_ROWS + found.left_out
         yield f"and {left:,} more: on the page, or `narrows export {place} summary`"

@@ -76,11 +76,18 @@ pub(super) fn assign(
                 Loss::Timeout => Cause::Timeouts,
             };
         }
+        let steady = plateau.binary_search(&at).is_ok();
         let cause = match window.state {
             // Behind a policer the rate is steady too, but there is no queue.
             PathState::Full if kinds.policer.is_some() && !windows.has_queue(window) => kinds.loss,
             PathState::Full if episode.is_none() => kinds.full,
-            PathState::Open if plateau.binary_search(&at).is_ok() => kinds.plateau,
+            // Such a sender may also wait for room for a longer burst (`tcp_tso_should_defer`).
+            PathState::Open
+                if window.is_held_by_receiver() && (steady || context != Cause::SlowStart) =>
+            {
+                Cause::ReceiverWindow
+            }
+            PathState::Open if steady => kinds.plateau,
             _ => context,
         };
         let cause = if blind { Cause::Unknown } else { cause };

@@ -202,9 +202,12 @@ fn full_path(windows: &Windows, full: &[&Window], evidence: &mut Evidence) -> Ca
     }
 }
 
-/// The sender's buffer if data leave as acknowledgements make room, or else the application.
+/// The sender's buffer if data leave as acknowledgements make room, or else the application;
+/// where the receiver's window was full, it was the limit.
 fn sender_limit(windows: &Windows, plateau: &[usize], evidence: &mut Evidence) -> Cause {
-    let part: Vec<&Slice> = plateau.iter().map(|&at| &windows.all[at].slice).collect();
+    let steady = plateau.iter().map(|&at| &windows.all[at]);
+    let part: Vec<&Slice> =
+        steady.filter(|one| !one.is_held_by_receiver()).map(|one| &one.slice).collect();
     let sum = |of: fn(&Slice) -> u64| -> u64 { part.iter().map(|slice| of(slice)).sum() };
     let sent = sum(|slice| slice.sent);
     if sent == 0 {

@@ -3,9 +3,11 @@
 //! The causes are those of T-RAT (Y. Zhang et al., "On the characteristics and origins of Internet
 //! flow rates", SIGCOMM 2002), with the sender's buffer apart from the application and the
 //! kinds of loss apart from each other. T-RAT divides a flow into flights; here its time is divided
-//! into windows of a round trip. The time that an end is responsible for is exact: the receiver's
-//! window had no room, nothing was there to send, or nothing happened until a timer expired. The
-//! rest goes to the path, by the state of its queue and by the kind of the last loss.
+//! into windows of a round trip. The time in which an end holds the flow up is measured to the
+//! packet: the receiver's window had no room, nothing was there to send, or nothing happened until
+//! a timer expired. In a round trip that the receiver's window holds up the rest is its own, too:
+//! the sender waits for room for a longer burst. All else goes to the path, by the state of its
+//! queue and by the kind of the last loss.
 
 mod assign;
 mod episodes;

@@ -9,6 +9,9 @@ const SAMPLES: u128 = 6;
 const FEWEST: usize = 3;
 /// From this fraction of the full path's rate on, the path counts as full.
 const NEARLY: f64 = 0.85;
+/// One over the part of a round trip from which on a full receive window makes all of it the
+/// receiver's.
+const HELD: u128 = 10;
 /// The longest that a window may become to collect its samples, in ns.
 const LONGEST: u64 = 1_000_000_000;
 
@@ -103,6 +106,12 @@ impl Window {
             self.slice.activities[Activity::Window as usize] = self.slice.length() - stalled;
             self.slice.starved = 0;
         }
+    }
+
+    /// Returns whether the receiver's window had no room for a packet for a part that counts. A
+    /// sender with a smaller limit fills it for moments at most.
+    pub(super) fn is_held_by_receiver(&self) -> bool {
+        u128::from(self.window_time()) * HELD >= u128::from(self.slice.length())
     }
 
     fn lossy(&self) -> bool {

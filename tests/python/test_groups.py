@@ -1,0 +1,54 @@
+"""Trials that fall into two groups are told apart; scattered and steady ones aren't."""
+
+from __future__ import annotations
+
+import pytest
+
+from narrows.answer.judge import point
+from narrows.answer.text import _describe_point
+from narrows.metrics.groups import note_of_study, two_groups
+
+BIMODAL = (0.93, 0.41, 0.94, 0.92, 0.40, 0.93, 0.95, 0.42, 0.94, 0.93)
+
+
+def test_trials_on_both_sides_of_a_wide_gap_are_two_groups() -> None:
+    found = two_groups(BIMODAL, "bbr.share")
+    assert found is not None
+    assert found.words(100) == "93.4 in 7 of 10 trials, 41 in 3"
+
+
+@pytest.mark.parametrize(
+    ("values", "metric"),
+    [
+        ((0.5, 0.51, 0.52, 0.49, 0.5, 0.51), "bbr.share"),
+        ((0.50, 0.50, 0.50, 0.55, 0.55, 0.55), "bbr.share"),
+        ((0.05, 0.05, 0.25, 0.25, 0.3, 0.34, 0.39, 0.45, 0.48, 0.52), "bbr.share"),
+        ((0.9, 0.9, 0.9, 0.9, 0.9, 0.1), "bbr.share"),
+        ((0.9, 0.9, 0.1, 0.1), "bbr.share"),
+        ((10.0, 10.0, 10.0, 11.0, 11.0, 11.0), "queue_mean_ms"),
+        ((1.0,) * 6, "utilization"),
+        ((), "bbr.share"),
+    ],
+    ids=["steady", "5 points", "scattered", "outlier", "too few", "10 %", "equal", "none"],
+)
+def test_other_trials_are_one_group(values: tuple[float, ...], metric: str) -> None:
+    assert two_groups(values, metric) is None
+
+
+def test_a_study_names_the_combination_with_the_widest_gap() -> None:
+    near = [
+        {"bbr.share": 0.5 + 0.2 * (n % 2), "cubic.share": 0.5 - 0.2 * (n % 2)} for n in range(6)
+    ]
+    wide = [{"bbr.share": one, "cubic.share": 1 - one} for one in BIMODAL]
+    told = note_of_study([("Buffer 1", near), ("Buffer 4", wide), ("Buffer 8", near[::2])])
+    assert told == (
+        "The trials fall into two groups in 2 of 3 combinations: Share (%), BBR: 93.4 in 7 of 10 "
+        "trials, 41 in 3 (Buffer 4). The mean describes neither."
+    )
+    assert note_of_study([("", near[::2])]) == ""
+
+
+def test_an_answer_tells_both_groups_of_its_value() -> None:
+    rows = [{"bbr.share": one} for one in BIMODAL]
+    said = _describe_point(point(1.0, rows, ["bbr.share"], 0.95), ("bbr.share",))
+    assert said.endswith("; 10 trials; two groups: bbr.share 0.934 in 7 of 10 trials, 0.41 in 3")
