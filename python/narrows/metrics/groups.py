@@ -88,7 +88,8 @@ def note_of_run(
     runs: Sequence[Entry], groups: Sequence[str], controls: Mapping[str, str | None] | None = None
 ) -> str:
     """Returns a sentence on two groups of a run's trials; empty if there are none."""
-    found = _first([summary_row(run, groups) for run in runs if "invalid" not in run])
+    valid = [run for run in runs if "invalid" not in run]
+    found = _first([summary_row(run, groups) for run in valid]) if len(valid) >= FEWEST else None
     if found is None:
         return ""
     name, parts = found
@@ -107,12 +108,12 @@ def note_of_study(
 
     `combinations` has the words of each with a row of `summary` for each run.
     """
-    all_ = {words: _first(rows) for words, rows in combinations}
-    split = {words: found for words, found in all_.items() if found is not None}
+    every = {words: _first(rows) for words, rows in combinations}
+    split = {words: found for words, found in every.items() if found is not None}
     if not split:
         return ""
     where, (name, parts) = max(split.items(), key=lambda pair: _distance(pair[1][1]))
-    counted = f" in {len(split)} of {len(all_)} combinations" if len(all_) > 1 else ""
+    counted = f" in {len(split)} of {len(every)} combinations" if len(every) > 1 else ""
     words = parts.words(scale_of(name))
     at = f" ({where})" if where else ""
     head = f"The trials fall into two groups{counted}"
