@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from cases import Case, cases
+from cases import CaptureCase, cases
 from network import init_script
 
 from narrows.backends.uml.kernels import get_kernel
@@ -24,7 +24,7 @@ PROGRAM = "guest.py"
 KEPT = ("case.json", "sender.pcapng", "receiver.pcapng")
 
 
-def make(case: Case, program: Program, final: Path) -> float:
+def make(case: CaptureCase, program: Program, final: Path) -> float:
     """Runs a case in a guest and keeps its captures; returns the CPU seconds."""
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
