@@ -13,7 +13,7 @@ FILES = sorted(TOOLS.rglob("*.py"))
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(TOOLS)))
-def test_what_a_tool_imports_from_another_exists(file: Path) -> None:
+def test_tools_import_names_that_exist(file: Path) -> None:
     missing = [
         f"{node.module}.{alias.name}"
         for node in ast.walk(parse(file))
