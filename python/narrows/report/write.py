@@ -27,6 +27,8 @@ FINDINGS = "capture.json"
 """All findings, for captures."""
 _CAPTURE = "capture"
 """The back end of captures."""
+_OBSERVED = (_CAPTURE, "import")
+"""The back ends of measurements."""
 _MEASURED = (
     "This is a measurement. The path's rate, delay, buffer and queue are estimates: the highest "
     "rate of all flows together, the shortest round trip, and the excess of the others over it."
@@ -96,8 +98,8 @@ def _study(result: Result, pictures: Sequence[str]) -> PageContents:
 
 
 def _lead(result: Result) -> str:
-    """Returns the sentences under the title of a capture's page, which say what it estimates."""
-    if result.manifest["backend"] != _CAPTURE:
+    """Returns the sentences under the title of a measurement's page: what is estimated."""
+    if result.manifest["backend"] not in _OBSERVED:
         return ""
     return _MEASURED if capacity_known(result.trials[0].scenario) else _MEASURED + _UNREACHED
 
