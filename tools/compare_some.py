@@ -3,9 +3,9 @@
     python tools/compare_some.py [--cases 24] [--trials 4] [--seed DATE] [--kernel uml:NAME]
                                  [--profile NAME] [--out DIR]
 
-The cases are drawn from all studies in experiments/agreement*; the seed, by default today's date,
-says which. Exits with status 1 if any quantity differs: the published tables have none. What few
-trials leave undecided is counted and passes.
+The cases are drawn from all studies in experiments/agreement* that the profile can run; the seed,
+by default today's date, says which. Exits with status 1 if any quantity differs: the published
+tables have none. What few trials leave undecided is counted and passes.
 """
 
 from __future__ import annotations
@@ -17,9 +17,12 @@ import random
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from reference.agreement import specs
+
+from narrows.errors import SpecError
 
 ROOT = Path(__file__).resolve().parents[1]
 CUSTOM = ("agreement-bbr2", "agreement-bbr3")
@@ -29,7 +32,7 @@ CUSTOM = ("agreement-bbr2", "agreement-bbr3")
 def main() -> int:
     """Draws, compares and counts; returns the exit status."""
     options = _options()
-    drawn = draw(options.cases, options.seed)
+    drawn = draw(options.cases, options.seed, settings(options))
     print(f"seed {options.seed}: {sum(map(len, drawn.values()))} cases")
     rows = [row for study, cases in drawn.items() for row in compare(study, sorted(cases), options)]
     counts = Counter(row["verdict"] for row in rows)
@@ -44,19 +47,32 @@ SHOWN = ("case", "quantity", "flows", "mean", "reference_mean", "low", "high", "
 """The columns that tell a difference."""
 
 
-def draw(count: int, seed: str) -> dict[Path, list[str]]:
+def settings(options: argparse.Namespace) -> list[str]:
+    """The settings of every study."""
+    return [f"host.profile={options.profile}"] if options.profile else []
+
+
+def draw(count: int, seed: str, changed: Sequence[str]) -> dict[Path, list[str]]:
     """`count` cases of all studies, by the file of their study."""
     files = sorted((ROOT / "experiments").glob("agreement*/study.toml"))
     every = [
-        (file, spec.name)
+        (file, name)
         for file in files
         if file.parent.name not in CUSTOM
-        for spec in specs(file)
+        for name in names(file, changed)
     ]
     found: dict[Path, list[str]] = {}
     for file, name in random.Random(seed).sample(every, min(count, len(every))):  # noqa: S311
         found.setdefault(file, []).append(name)
     return found
+
+
+def names(study: Path, changed: Sequence[str]) -> list[str]:
+    """The cases of a study; none if it can't run with these settings."""
+    try:
+        return [spec.name for spec in specs(study, changed)]
+    except SpecError:
+        return []
 
 
 def compare(study: Path, cases: list[str], options: argparse.Namespace) -> list[dict[str, str]]:
@@ -70,7 +86,7 @@ def compare(study: Path, cases: list[str], options: argparse.Namespace) -> list[
         "--filter", f"case={','.join(cases)}", "--backends", f"sim,{options.kernel}",
         "--trials", str(options.trials), "--max-trials", str(options.trials),
         "--table", str(table), "--out", str(out),
-        *(["--set", f"host.profile={options.profile}"] if options.profile else []),
+        *(word for one in settings(options) for word in ("--set", one)),
     ]  # fmt: skip
     status = subprocess.run(command, check=False, stdout=subprocess.DEVNULL).returncode
     if status > 1:

@@ -64,9 +64,9 @@ def read(folder: Path) -> list[MeasuredScenario]:
     ]
 
 
-def specs(study: Path) -> Iterator[Spec]:
-    """The combinations of a study; raises SpecError for a wrong one."""
-    for _, spec in load_study(study).specs():
+def specs(study: Path, changed: Sequence[str] = ()) -> Iterator[Spec]:
+    """The combinations of a study, perhaps with values set; raises SpecError for a wrong one."""
+    for _, spec in load_study(study, changed).specs():
         if isinstance(spec, SpecError):
             raise spec
         yield spec
