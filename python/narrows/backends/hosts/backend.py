@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import sys
 import time
 from collections.abc import Mapping
@@ -42,6 +41,7 @@ from narrows.backends.linux.validity import (
     sum_waits,
 )
 from narrows.backends.linux.validity import reasons as host_reasons
+from narrows.backends.linux.versions import kernel_version
 from narrows.backends.protocol import Capabilities, CaptureRequest, Progress
 from narrows.spec.registry import profiles, queues
 from narrows.spec.scenario import Scenario
@@ -265,16 +265,11 @@ def nearest_profile(kernel: str) -> str:
     real kernels.
     """
     plain = [name for name in profiles() if name.count("-") == 1]
-    ordered = sorted(plain, key=_version)
+    ordered = sorted(plain, key=kernel_version)
     return next(
-        (name for name in reversed(ordered) if _version(name) <= _version(kernel)), ordered[0]
+        (name for name in reversed(ordered) if kernel_version(name) <= kernel_version(kernel)),
+        ordered[0],
     )
-
-
-def _version(text: str) -> tuple[int, int]:
-    """Returns the first two numbers of a kernel's or a profile's version."""
-    numbers = [int(number) for number in re.findall(r"[0-9]+", text)[:2]]
-    return numbers[0], numbers[1]
 
 
 def parts_of(plan: RunPlan, folder: Path) -> list[HostResults]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from narrows.backends.linux.commands import locate
+from narrows.backends.linux.versions import kernel_version
 from narrows.spec.scenario import Host, Scenario
 
 FIRST_PORT = 5000
@@ -39,8 +39,7 @@ def buffer_sysctls(host: Host, release: str) -> dict[str, str]:
     Stock sizes are set, too, since a machine with little memory has smaller ones (`tcp_init`). The
     largest receive buffer is 32 MiB since 6.16 (commit 572be9bf9d0d).
     """
-    major, minor, *_ = map(int, re.findall(r"\d+", release))
-    stock = (32 if (major, minor) >= (6, 16) else 6) << 20, 4 << 20
+    stock = (32 if kernel_version(release) >= (6, 16) else 6) << 20, 4 << 20
     largest = _LARGEST_BUFFER.get(host["socket_buffers"])
     receive, send = stock if largest is None else (largest, largest)
     return {

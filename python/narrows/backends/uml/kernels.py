@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from narrows.backends.linux.versions import kernel_version
 from narrows.backends.uml.module_tree import ARCHIVE
 from narrows.cached import cache_directory, private_directory
 from narrows.errors import InputError
@@ -63,8 +63,7 @@ class BuiltKernel:
     @property
     def version(self) -> tuple[int, int]:
         """The first two numbers of the release."""
-        major, minor, *_ = re.findall(r"\d+", self.release)
-        return int(major), int(minor)
+        return kernel_version(self.release)
 
     @property
     def profile(self) -> str:
