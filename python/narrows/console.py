@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from narrows.metrics.metric import Entry
     from narrows.runner import Experiment
     from narrows.spec.scenario import Scenario
-    from narrows.store import Result
 
 LONG_S = 60.0
 """A longer estimated duration is printed before a run."""
