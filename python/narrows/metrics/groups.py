@@ -89,15 +89,9 @@ def note_of_run(
 ) -> str:
     """Returns a sentence on two groups of a run's trials; empty if there are none."""
     valid = [run for run in runs if "invalid" not in run]
-    found = _first([summary_row(run, groups) for run in valid]) if len(valid) >= FEWEST else None
-    if found is None:
+    if len(valid) < FEWEST:
         return ""
-    name, parts = found
-    words = parts.words(scale_of(name))
-    return f"The trials fall into two groups: {heading_of(name, controls)}: {words}. {REMARK}"
-
-
-REMARK = "The mean describes neither."
+    return note_of_study([("", [summary_row(run, groups) for run in valid])], controls)
 
 
 def note_of_study(
@@ -117,7 +111,7 @@ def note_of_study(
     words = parts.words(scale_of(name))
     at = f" ({where})" if where else ""
     head = f"The trials fall into two groups{counted}"
-    return f"{head}: {heading_of(name, controls)}: {words}{at}. {REMARK}"
+    return f"{head}: {heading_of(name, controls)}: {words}{at}. The mean describes neither."
 
 
 def _distance(parts: TwoGroups) -> float:
