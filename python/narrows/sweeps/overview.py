@@ -163,6 +163,7 @@ def overview(
         bounds.setdefault(metric, []).append(scale_of(metric) * at)
     columns = leading(list(metrics))
     some = next((key for key in whole["run"] if key in present), None)
+    scenario = None if some is None else store.scenario(some)
     return Overview(
         name,
         [_axis(found) for found in axes],
@@ -182,9 +183,9 @@ def overview(
             for group in classes
             for guide in fair_shares(counts, [group])
         },
-        _alike(store, _digests(runs, name), some),
+        _alike(_digests(runs, name), scenario),
         {name: span(cells, name) for name in columns},
-        _drifting(summary, name, combinations, None if some is None else store.scenario(some)),
+        _drifting(summary, name, combinations, scenario),
         _split(summary, name, combinations, controls),
     )
 
@@ -257,13 +258,13 @@ def _hues_of_metrics(
     return found
 
 
-def _alike(store: Store, digests: Mapping[object, list[str]], key: str | None) -> str:
+def _alike(digests: Mapping[object, list[str]], scenario: Scenario | None) -> str:
     """Returns sentences, if the trials of combinations are the same run or replay a trace.
 
-    The run with the `key` tells whether there is a trace.
+    `scenario` is that of one of them, which tells whether there is a trace.
     """
     trials = max(map(len, digests.values()), default=0)
-    trace = "" if key is None else same_trace(store.scenario(key), trials)
+    trace = "" if scenario is None else same_trace(scenario, trials)
     return " ".join(filter(None, (alike(digests.values()), trace)))
 
 
