@@ -470,12 +470,17 @@ def test_bounds_are_drawn_where_their_metric_is() -> None:
     assert guides("slowdown", transfers, shown) == {(3.0, "p50 at most 3", False)}
 
 
-def test_lines_of_an_application_show_its_first_metric() -> None:
+def test_lines_of_a_call_show_what_its_user_notices_above_the_delay() -> None:
     call = summary().with_columns(
-        pl.lit(3.0).alias("bbr.freezes"), pl.lit(9.0).alias("bbr.delay_p95_ms")
-    )
+        pl.lit(3.0).alias("bbr.freezes"), pl.lit(1.0).alias("bbr.frozen_s"),
+        pl.lit(9.0).alias("bbr.delay_p95_ms"),
+    )  # fmt: skip
     made = figures.describe_sweep("lines", call, View("made-up", AXES))
-    assert made.panels[0].y_label == "Delay p95 (ms), BBR"
+    labels = list(dict.fromkeys(panel.y_label for panel in made.panels))
+    assert labels == ["Frozen time (s), BBR", "Delay p95 (ms), BBR"]
+    assert made.title.startswith("Frozen time and delay p95 of BBR by ")
+    chosen = figures.describe_sweep("lines", call, View("made-up", AXES, "bbr.delay_p95_ms"))
+    assert {panel.y_label for panel in chosen.panels} == {"Delay p95 (ms), BBR"}
     plain = figures.describe_sweep("lines", summary(), View("made-up", AXES))
     assert plain.panels[0].y_label == "Utilization (%)"
 

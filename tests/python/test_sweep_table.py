@@ -208,7 +208,7 @@ def test_a_metric_that_doesnt_vary_and_the_second_of_two_shares_are_left_out() -
 @pytest.mark.parametrize(
     ("of", "asked"),
     [
-        ("freezes", ["delay_p95_ms", "freezes", "media_mbps"]),
+        ("freezes", ["frozen_s", "delay_p95_ms", "freezes", "media_mbps"]),
         ("stalls", ["stalls", "stalled_s", "startup_s"]),
         ("completed", ["completion_p50_s", "completion_p99_s"]),
     ],
