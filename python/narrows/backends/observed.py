@@ -45,6 +45,11 @@ class MeasurementBackend:
         """False if nothing in the measurement shows the capacity; its path then has a guess."""
         return capacity_known(self._trial.scenario)
 
+    @property
+    def instants(self) -> list[float]:
+        """The times in s of samples of the RTT with which a simulation's are compared."""
+        return []
+
     def capabilities(self) -> Capabilities:
         """Returns everything that a specification can name, since nothing is run."""
         return Simulator().capabilities()
@@ -84,3 +89,10 @@ class ImportBackend(MeasurementBackend):
 
     name = "import"
     command = "narrows import"
+
+    @property
+    def instants(self) -> list[float]:
+        """The times in s at which the program printed round-trip times."""
+        samples = self._trial.tables["flow_samples"]
+        times: list[float] = samples.drop_nulls("srtt_ms")["time_s"].unique().sort().to_list()
+        return times
