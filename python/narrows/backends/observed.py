@@ -11,13 +11,10 @@ from typing import ClassVar
 from narrows.backends.protocol import Capabilities, Progress
 from narrows.backends.sim import Simulator
 from narrows.errors import InputError, SpecError
-from narrows.spec.measured import capacity_known
+from narrows.spec.measured import UNKNOWN_CONTROL, capacity_known
 from narrows.spec.scenario import Scenario
 from narrows.store import RunRecord, open_result
 from narrows.words import count_of
-
-UNSURE = "unsure"
-"""The control of a flow whose real control isn't known."""
 
 
 class MeasurementBackend:
@@ -59,7 +56,8 @@ class MeasurementBackend:
         theirs = [str(flow["cca"]) for flow in self._trial.scenario["flows"]]
         ours = [str(flow["cca"]) for flow in scenario["flows"]]
         same = len(ours) == len(theirs) and all(
-            UNSURE in (one, other) or one == other for one, other in zip(ours, theirs, strict=True)
+            UNKNOWN_CONTROL in (one, other) or one == other
+            for one, other in zip(ours, theirs, strict=True)
         )
         if not same:
             found = f"{count_of(len(ours), 'flow')} ({', '.join(dict.fromkeys(ours))})"

@@ -18,7 +18,7 @@ from narrows.metrics.offered import bytes_until, offers
 from narrows.packets import PACKET_BYTES
 from narrows.spec.classes import classes
 from narrows.spec.datagrams import traffic
-from narrows.spec.measured import capacity_known, delay_known
+from narrows.spec.measured import UNKNOWN_CONTROL, capacity_known, delay_known
 from narrows.spec.scenario import Flow, Scenario
 from narrows.words import count_of, join_words
 
@@ -82,7 +82,8 @@ def _label(group: str, flow: Flow) -> str:
 
 def control_or_traffic(flow: Flow) -> str:
     """The control of a flow, or what it sends if it has no connection."""
-    return traffic(flow) or name(str(flow["cca"]))
+    cca = str(flow["cca"])
+    return traffic(flow) or ("unknown control" if cca == UNKNOWN_CONTROL else name(cca))
 
 
 def rate_mbps(scenario: Scenario) -> float:
