@@ -620,6 +620,18 @@ def test_lines_over_time_that_coincide_are_named_and_have_rims() -> None:
     assert widths["b"] == widths["c"] == 1.6
 
 
+def test_lines_with_points_at_different_times_may_coincide() -> None:
+    acks, packets = np.arange(0.0, 20.02, 0.02), np.arange(0.05, 20.0, 0.07)
+    window = Line("window", acks, 4 * acks + 0.26, "window", kind="step")
+    acknowledged = Line("acknowledged", acks, 4 * acks, "ack", kind="step")
+    gaps = np.where(np.arange(len(packets)) % 3, 4 * packets + 0.26, np.nan)
+    sent = Line("sent", packets, gaps, "neutral")
+    panel = Panel("Time (s)", "MB", (acknowledged, window, sent), "a flow")
+    tall = show_coinciding(panel, 1.0)
+    assert tall.title == "a flow; acknowledged, window and sent coincide"
+    assert show_coinciding(panel, 2.0).title == "a flow; window and sent coincide"
+
+
 def test_a_title_says_what_is_shown_over_which_axes_and_the_study_is_below() -> None:
     frame = only(summary())
     shares = figures.describe_sweep("share", frame, view())

@@ -28,8 +28,12 @@ MANY = 2000
 """A line with more points has them where its curve is."""
 MARGIN = 0.05
 """The part of an axis on each side of its values."""
-ALIKE = 0.004
-"""Lines that differ by less, as a part of the values' range, look like one."""
+ALIKE_IN = 0.0062
+"""Lines that are closer, in inches, look like one: a pixel at 160 dots per inch."""
+ENDS = 0.01
+"""Lines with the same ends may begin and stop this part of the axis apart."""
+LOW_IN = 1.55
+"""The height in inches of a panel where none is given."""
 NEAR = 0.006
 """Curves that are closer than this part of the axis look like one."""
 HIDDEN, MOSTLY_HIDDEN = 0.2, 0.5
@@ -92,22 +96,23 @@ def show_hidden(panel: Panel) -> Panel:
     return replace(panel, marks=marks)
 
 
-def name_coinciding(panel: Panel) -> Panel:
+def name_coinciding(panel: Panel, height_in: float = LOW_IN) -> Panel:
     """The panel, whose title says which of its lines can't be told apart."""
     told = [
         f"{join_words(names)} coincide"
-        for group in _coinciding(panel)
+        for group in _coinciding(panel, height_in)
         if len(names := dict.fromkeys(filter(None, map(entry_of, group)))) > 1
     ]
     return replace(panel, title="; ".join(part for part in (panel.title, *told) if part))
 
 
-def show_coinciding(panel: Panel) -> Panel:
+def show_coinciding(panel: Panel, height_in: float = LOW_IN) -> Panel:
     """The panel with a rim around lines that coincide with later ones, which its title names."""
     wider = {
         id(line): group[-1].width + RIM * min(above, MOST_WIDER)
-        for group in _coinciding(panel)
+        for group in _coinciding(panel, height_in)
         for above, line in enumerate(reversed(group))
+        if not line.exact  # a rim would hide lines that are near
     }
     marks = tuple(
         replace(mark, width=max(mark.width, wider[id(mark)]))
@@ -115,17 +120,17 @@ def show_coinciding(panel: Panel) -> Panel:
         else mark
         for mark in panel.marks
     )
-    return replace(name_coinciding(panel), marks=marks)
+    return replace(name_coinciding(panel, height_in), marks=marks)
 
 
-def _coinciding(panel: Panel) -> list[list[Line]]:
+def _coinciding(panel: Panel, height_in: float) -> list[list[Line]]:
     """The groups of lines that are one to the eye; none if all are zero throughout."""
-    lines = [line for line in panel.lines if line.label and len(line.x)]
-    reach = max((float(np.ptp(line.y)) for line in lines), default=0.0)
-    size = max((float(np.abs(line.y).max()) for line in lines), default=0.0)
+    lines = [line for line in panel.lines if line.label and np.isfinite(line.y).any()]
+    reach = max((float(np.nanmax(line.y) - np.nanmin(line.y)) for line in lines), default=0.0)
+    size = max((float(np.nanmax(np.abs(line.y))) for line in lines), default=0.0)
     groups: list[list[Line]] = []
     for line in lines if size else ():
-        alike = (g for g in groups if _same(g[0], line, ALIKE * (reach or size)))
+        alike = (g for g in groups if _same(g[0], line, ALIKE_IN / height_in * (reach or size)))
         group = next(alike, None)
         if group is None:
             groups.append([line])
@@ -136,12 +141,33 @@ def _coinciding(panel: Panel) -> list[list[Line]]:
 
 def _same(one: Line, other: Line, tolerance: float) -> bool:
     """Returns True if two lines are one to the eye."""
-    fits = one.x.shape == other.x.shape and one.kind != "points" and other.kind != "points"
-    return (
-        fits
-        and np.allclose(one.x, other.x, rtol=ALIKE, atol=0)
-        and bool(np.all(np.abs(one.y - other.y) <= tolerance))
-    )
+    if "points" in (one.kind, other.kind):
+        return False
+    if one.x.shape == other.x.shape and np.isfinite(one.y + other.y).all():
+        near = np.allclose(one.x, other.x, rtol=ALIKE_IN / LOW_IN, atol=0)
+        return near and bool(np.all(np.abs(one.y - other.y) <= tolerance))
+    return _same_course(one, other, tolerance)
+
+
+def _same_course(one: Line, other: Line, tolerance: float) -> bool:
+    """Returns True if lines with points at different x have the same ends and values between."""
+    both = [line.x[np.isfinite(line.y)] for line in (one, other)]
+    if any(np.any(np.diff(x) < 0) for x in both):
+        return False
+    ends = np.array([(x[0], x[-1]) for x in both])
+    at = np.union1d(*both)
+    at = at[(at >= ends[:, 0].max()) & (at <= ends[:, 1].min())]
+    close = np.all(np.ptp(ends, axis=0) <= ENDS * np.ptp(ends))
+    return bool(close) and bool(np.all(np.abs(_at(one, at) - _at(other, at)) <= tolerance))
+
+
+def _at(line: Line, x: Floats) -> Floats:
+    """The height of a line at each x, also within its gaps."""
+    known = np.isfinite(line.y)
+    own_x, y = line.x[known], line.y[known]
+    if line.kind == "step":
+        return y[np.searchsorted(own_x, x, side="right") - 1]
+    return np.interp(x, own_x, y)
 
 
 def share_heights(panels: Sequence[Panel], of: Sequence[str]) -> tuple[Panel, ...]:

@@ -25,7 +25,8 @@ BOTTOM_PX = 46
 
 def plot(figure: Figure, common: Stack) -> Plot:
     """The stack for plotly.js; the page has its legend."""
-    figure = replace(figure, panels=tuple(map(show_coinciding, figure.panels)))
+    panels = tuple(show_coinciding(panel, figure.height) for panel in figure.panels)
+    figure = replace(figure, panels=panels)
     count = max(len(figure.panels), 1)
     inner = STRIP_PX + count * _panel_px(figure) + (count - 1) * GAP_PX
     thinned = False

@@ -54,7 +54,7 @@ def draw(figure: Figure, canvas: Canvas) -> None:
     for index, panel in enumerate(figure.panels):
         bottom = high - top - figure.height - index * (figure.height + GAP_IN)
         box = (LEFT_IN / wide, bottom / high, inner / wide, figure.height / high)
-        shown = show_coinciding(panel)
+        shown = show_coinciding(panel, figure.height)
         _panel(canvas.add_axes(box), common, shown, inner, last=index == len(figure.panels) - 1)
     _heading(canvas, figure, legend, high)
 
