@@ -647,6 +647,23 @@ def test_a_title_says_what_is_shown_over_which_axes_and_the_study_is_below() -> 
     assert own.title not in spoken.subtitle
 
 
+@pytest.mark.parametrize(
+    ("place", "values", "label", "words"),
+    [
+        ("run.duration", ["60s", "300s"], "Duration (s)", ["60", "300"]),
+        ("path.rtt", ["20ms", "2s"], "Two-way delay (ms)", ["20", "2000"]),
+        ("flows[0].size", ["100kb", "1mb"], "Size of flow 1 (kB)", ["100", "1000"]),
+        ("flows[0].size", ["10kb", "200mb"], "Size of flow 1 (MB)", ["0.01", "200"]),
+    ],
+)
+def test_an_axis_has_the_unit_in_which_its_numbers_are_short(
+    place: str, values: list[str], label: str, words: list[str]
+) -> None:
+    found = axis(place, values)
+    assert (found.label, list(found.words.values())) == (label, words)
+    assert setting("run.duration", "90s") == "Duration 90 s"
+
+
 def test_axes_in_a_title_are_in_small_letters_unless_they_are_names() -> None:
     assert axes_in_words(["path.buffer", "flows[0].hystart"]) == "buffer and HyStart"
     assert axes_in_words(["flows[1].cca"]) == "control"
