@@ -59,19 +59,49 @@ class LabelPlace(NamedTuple):
 
 def label_place(panel: Panel, guide: Guide, width: float) -> LabelPlace | None:
     """The place within the panel of a label that takes `width` of it; None if all cover a mark."""
-    x, y = _on_paper(panel)
+    place, covered = _best_place(panel, guide, width, _on_paper(panel))
+    return None if covered else place
+
+
+def label_places(
+    panel: Panel, x_range: tuple[float, float], letter: float
+) -> Iterator[tuple[Guide, LabelPlace]]:
+    """The guides of a panel of a stack, and where their labels cover the least of marks and labels.
+
+    A letter takes the part `letter` of the x axis.
+    """
+    shown = replace(panel, x_range=x_range, y_range=panel.limits(x_range))
+    x, y = _on_paper(shown)
+    for guide in panel.guides:
+        width = letter * len(guide.label)
+        place, _ = _best_place(shown, guide, width, (x, y))
+        yield guide, place
+        (at,) = _part(np.array([guide.value]), "linear", _ends(shown, "y"))
+        left = 1 - width if place.right else 0.0
+        own_x = np.linspace(left, left + width, STEPS)
+        own_y = np.full(STEPS, at + (-0.5 if place.below else 0.5) * HEADROOM_OF_LABEL)
+        weight = max(len(x) // STEPS, 1)  # a label must not cover another one
+        x, y = (np.concatenate([x, *[own_x] * weight]), np.concatenate([y, *[own_y] * weight]))
+
+
+def _best_place(
+    panel: Panel, guide: Guide, width: float, taken: tuple[Floats, Floats]
+) -> tuple[LabelPlace, int]:
+    """The first of the places with the fewest points below the label, and their number."""
+    x, y = taken
     (at,) = _part(np.array([guide.value]), panel.y_scale, _ends(panel, "y"))
-    known = np.isfinite(x) & np.isfinite(y)
+    known = np.isfinite(x) & np.isfinite(y) & (x >= 0) & (x <= 1)
     x, y = x[known], y[known]
     sides = (True, False) if guide.below else (False, True)
+    found = []
     for right in (True, False):
         for below in sides:
             low, high = (at - HEADROOM_OF_LABEL, at) if below else (at, at + HEADROOM_OF_LABEL)
-            inside = low >= 0 if below else high <= 1 + HEADROOM_OF_LABEL / 2
+            inside = low >= 0 if below else high <= 1 + 0.75 * HEADROOM_OF_LABEL
             over = (x >= 1 - width) if right else (x <= width)
-            if inside and not np.any(over & (y > low) & (y < high)):
-                return LabelPlace(right, below)
-    return None
+            covered = int(np.count_nonzero(over & (y > low) & (y < high)))
+            found.append((LabelPlace(right, below), covered if inside else len(x) + 1))
+    return min(found, key=lambda one: one[1])
 
 
 def show_hidden(panel: Panel) -> Panel:
