@@ -10,6 +10,7 @@ from narrows.figures.model import Bar, Figure, Guide, Line, Panel
 from narrows.figures.placing import (
     LabelPlace,
     comparable,
+    has_rims,
     label_place,
     label_places,
     show_hidden,
@@ -76,6 +77,8 @@ def test_a_line_under_another_one_gets_a_rim() -> None:
     drawn = show_hidden(panel(below, above, apart)).lines
     assert [one.width > below.width for one in drawn] == [True, False, False]
     assert [one.label for one in drawn] == ["a", "b", "c"]
+    assert has_rims(panel(below, above, apart))
+    assert not has_rims(panel(below, apart))
     (plot,) = interactive.plots(Figure("t", "s", (panel(below, above, apart),), "a"))
     widths = [trace["line"]["width"] for trace in plot.data if "line" in trace]
     assert widths == [one.width for one in drawn]

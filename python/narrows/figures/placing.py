@@ -126,6 +126,12 @@ def show_hidden(panel: Panel) -> Panel:
     return replace(panel, marks=marks)
 
 
+def has_rims(panel: Panel) -> bool:
+    """Returns True if some line is drawn broad, since another one covers it."""
+    pairs = zip(panel.marks, show_hidden(panel).marks, strict=True)
+    return any(mark is not shown for mark, shown in pairs)
+
+
 def name_coinciding(panel: Panel, height_in: float = LOW_IN) -> Panel:
     """The panel, whose title says which of its lines can't be told apart."""
     told = [
