@@ -259,6 +259,14 @@ def test_transfers_that_completion_times_leave_out_are_mentioned() -> None:
     assert "weren't finished" not in "\n".join(table(overview_of(2, nothing), "out"))
 
 
+def test_a_call_that_stands_still_at_the_end_is_mentioned() -> None:
+    dead = {"call.frozen_s": [[0.0], [0.2]], "call.still_s": [[0.0], [41.0]]}
+    *_, last = table(overview_of(2, dead), "out")
+    assert last.startswith("call: the picture stood still for up to 41 s at the end")
+    alive = {**dead, "call.still_s": [[0.0], [0.2]]}
+    assert "stood still" not in "\n".join(table(overview_of(2, alive), "out"))
+
+
 def test_a_study_of_shares_shows_all_of_them() -> None:
     means = {f"{name}.share": [[20.0], [30.0 + at]] for at, name in enumerate("abc")}
     found = overview_of(2, {"utilization": [[90.0], [99.0]], **means})
