@@ -66,7 +66,9 @@ def draw(data: Data) -> list[Picture]:
     """Throughput, queue, loss and RTT above each other, over a minute."""
     run = _run(data)
     figure = figures.describe("timeline", run.scenario, run.tables)
-    caption = "Throughput, queue, loss and RTT; shaded: PROBE_RTT of some BBR flow"
+    caption = (
+        "Throughput, queue, loss and RTT; BBR takes over above half of the rate, CUBIC below it"
+    )
     return [Picture("", caption, with_papers_axes(figure.between(*SHOWN_S)))]
 
 
@@ -79,10 +81,10 @@ def with_papers_axes(figure: Figure) -> Figure:
     )
     if most <= LOSS_AXIS[1]:
         loss = replace(loss, y_range=LOSS_AXIS)
-    ends = (Guide(50, "BBR above: BBR takes over; below: CUBIC dominates", below=True),
+    ends = (Guide(50, "half", below=True),
             Guide(AXIS_END, "the paper's axis ends"))  # fmt: skip
     throughput = replace(throughput, guides=(*throughput.guides, *ends))
-    inflated = Guide(INFLATED_MS, "the paper: around 60, inaccurate RTprop")
+    inflated = Guide(INFLATED_MS, "the paper's inaccurate RTprop")
     rtt = replace(rtt, guides=(*rtt.guides, inflated), y_range=RTT_AXIS)
     return replace(figure, title=TITLE, panels=(throughput, *others, loss, rtt))
 

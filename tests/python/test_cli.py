@@ -560,5 +560,10 @@ def test_a_run_prints_the_mean_rate_of_a_trace(
     service = 'path.service={ kind = "trace", file = "link.trace" }'
     assert run_cli("run", write(tmp_path, GOOD), "--set", service, "--out", "traced") == 0
     assert "bottleneck of 6 Mbit/s on average: utilization" in capsys.readouterr().out
+    uneven = [*range(2, 1001, 2), *range(1001, 2001)]  # 6 Mbit/s before the warm-up's end, then 12
+    Path("link.trace").write_text("".join(f"{ms}\n" for ms in uneven))
+    late = ("--set", service, "--set", "run.warmup=1s", "--out", "late")
+    assert run_cli("run", write(tmp_path, GOOD), *late) == 0
+    assert "bottleneck of 12 Mbit/s on average: utilization" in capsys.readouterr().out
     assert run_cli("run", write(tmp_path, GOOD), "--out", "constant") == 0
     assert "bottleneck: utilization" in capsys.readouterr().out

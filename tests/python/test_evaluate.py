@@ -14,7 +14,7 @@ import pytest
 from narrows.backends import get_backend
 from narrows.cli import main
 from narrows.errors import InputError, SpecError
-from narrows.evaluate import evaluate, load_suite, suites
+from narrows.evaluate import evaluate, load_suite, make, suites
 from narrows.evaluate.conclusion import Conclusion, conclude
 from narrows.evaluate.runs import Attempt, Contestant, attempts, contestants
 from narrows.evaluate.site import differences, failures, open_questions
@@ -386,6 +386,12 @@ def test_one_unmet_check_decides_a_situation() -> None:
     assert combine([True, None, False]) is False
     assert combine([True, None]) is None
     assert combine([True]) is True
+
+
+def test_a_number_that_doesnt_decide_is_in_parentheses() -> None:
+    met = judge_values([0.95, 0.95, 0.95])
+    assert make._cell(met, 0) == "met 95"
+    assert make._cell(replace(met, verdict="not met"), 0) == "not met (95)"
 
 
 def test_code_of_a_person_runs_only_if_it_is_named(

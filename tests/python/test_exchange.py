@@ -316,6 +316,34 @@ def test_an_import_is_the_reference_of_a_comparison(tmp_path: Path, capsys: Capt
     assert run_cli("compare", str(spec), *beside) == 2
 
 
+def test_an_imports_round_trips_and_retransmissions_are_compared(tmp_path: Path) -> None:
+    text = SIMULATED.replace('"bbr"', '"cubic"')
+    spec = file(tmp_path, "link.toml", text)
+    assert run_cli("run", str(spec), "--set", "run.warmup=0s", "--out", str(tmp_path / "r")) == 0
+    export_run(tmp_path / "r", "iperf3", tmp_path / "client")
+    (client,) = tmp_path.glob("client-*.json")
+    intervals = json.loads(client.read_text())["intervals"]
+    backends = ["sim", f"import:{import_files([client], out=tmp_path / 'measured').path}"]
+    (made,) = compare(spec, backends=backends, trials=3, max_trials=3, out=tmp_path / "out").made
+    rows = {row.cell.quantity: row for row in made.rows}
+    rtts = [one["streams"][0].get("rtt", 0) / 1e3 for one in intervals]
+    assert (
+        max(rtts)
+        >= rows["rtt_max"].reference_values[0]
+        >= rows["rtt_p95"].reference_values[0]
+        > rows["rtt"].reference_values[0]
+    )
+    assert "retransmissions" in rows
+    assert "retransmission_rate" not in rows  # iperf3 doesn't say how many packets were sent
+    assert all(len(row.reference_values) == 1 for row in made.rows)
+    told = [line.split(backends[1])[0] for line in lines(made) if " agree" in line]
+    assert told
+    assert all(line.count("±") == 1 for line in told[:-1])  # of the simulator's trials alone
+    cells = json.loads((tmp_path / "out" / "compare.json").read_text())["cells"]
+    assert all(cell["reference_sd"] is None for cell in cells)
+    assert all(cell["sd"] is not None for cell in cells)
+
+
 def test_a_comparison_says_that_the_capacity_is_unknown(tmp_path: Path) -> None:
     steady = [interval(number, 250_000, rtt=40_000) for number in range(10)]
     document = {**IPERF3, "intervals": [{"streams": [one], "sum": {}} for one in steady]}

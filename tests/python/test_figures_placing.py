@@ -7,7 +7,14 @@ import pytest
 
 from narrows.figures import interactive, static
 from narrows.figures.model import Bar, Figure, Guide, Line, Panel
-from narrows.figures.placing import LabelPlace, comparable, label_place, show_hidden
+from narrows.figures.placing import (
+    LabelPlace,
+    comparable,
+    has_rims,
+    label_place,
+    label_places,
+    show_hidden,
+)
 from narrows.figures.static.grid import plain
 
 
@@ -33,6 +40,15 @@ def panel(*marks: Line | Bar, **more: object) -> Panel:
 def test_the_label_of_a_guide_stands_beside_curves(y: list[float], place: LabelPlace) -> None:
     curve = line(y, x=[0.0, 9.0, 9.5, 10.0])
     assert label_place(panel(curve, y_range=(0.0, 100.0)), Guide(50.0, "fair"), 0.1) == place
+
+
+def test_labels_over_time_cover_neither_curves_in_sight_nor_each_other() -> None:
+    curve = line([50.0, 50.0, 90.0, 50.0], x=[0.0, 9.0, 10.0, 99.0])  # only the first 10 are shown
+    guides = (Guide(52.0, "path"), Guide(52.0, "the paper's", below=True))
+    shown = panel(curve, y_range=(0.0, 100.0), guides=guides)
+    (_, first), (_, second) = label_places(shown, (0.0, 8.0), 0.01)
+    assert first == LabelPlace(right=True, below=False)
+    assert second == LabelPlace(right=False, below=False)
 
 
 def test_points_between_two_values_of_a_curve_are_covered_too() -> None:
@@ -61,6 +77,8 @@ def test_a_line_under_another_one_gets_a_rim() -> None:
     drawn = show_hidden(panel(below, above, apart)).lines
     assert [one.width > below.width for one in drawn] == [True, False, False]
     assert [one.label for one in drawn] == ["a", "b", "c"]
+    assert has_rims(panel(below, above, apart))
+    assert not has_rims(panel(below, apart))
     (plot,) = interactive.plots(Figure("t", "s", (panel(below, above, apart),), "a"))
     widths = [trace["line"]["width"] for trace in plot.data if "line" in trace]
     assert widths == [one.width for one in drawn]

@@ -470,12 +470,17 @@ def test_bounds_are_drawn_where_their_metric_is() -> None:
     assert guides("slowdown", transfers, shown) == {(3.0, "p50 at most 3", False)}
 
 
-def test_lines_of_an_application_show_its_first_metric() -> None:
+def test_lines_of_a_call_show_what_its_user_notices_above_the_delay() -> None:
     call = summary().with_columns(
-        pl.lit(3.0).alias("bbr.freezes"), pl.lit(9.0).alias("bbr.delay_p95_ms")
-    )
+        pl.lit(3.0).alias("bbr.freezes"), pl.lit(1.0).alias("bbr.frozen_s"),
+        pl.lit(9.0).alias("bbr.delay_p95_ms"),
+    )  # fmt: skip
     made = figures.describe_sweep("lines", call, View("made-up", AXES))
-    assert made.panels[0].y_label == "Delay p95 (ms), BBR"
+    labels = list(dict.fromkeys(panel.y_label for panel in made.panels))
+    assert labels == ["Frozen time (s), BBR", "Delay p95 (ms), BBR"]
+    assert made.title.startswith("Frozen time and delay p95 of BBR by ")
+    chosen = figures.describe_sweep("lines", call, View("made-up", AXES, "bbr.delay_p95_ms"))
+    assert {panel.y_label for panel in chosen.panels} == {"Delay p95 (ms), BBR"}
     plain = figures.describe_sweep("lines", summary(), View("made-up", AXES))
     assert plain.panels[0].y_label == "Utilization (%)"
 
@@ -615,6 +620,18 @@ def test_lines_over_time_that_coincide_are_named_and_have_rims() -> None:
     assert widths["b"] == widths["c"] == 1.6
 
 
+def test_lines_with_points_at_different_times_may_coincide() -> None:
+    acks, packets = np.arange(0.0, 20.02, 0.02), np.arange(0.05, 20.0, 0.07)
+    window = Line("window", acks, 4 * acks + 0.26, "window", kind="step")
+    acknowledged = Line("acknowledged", acks, 4 * acks, "ack", kind="step")
+    gaps = np.where(np.arange(len(packets)) % 3, 4 * packets + 0.26, np.nan)
+    sent = Line("sent", packets, gaps, "neutral")
+    panel = Panel("Time (s)", "MB", (acknowledged, window, sent), "a flow")
+    tall = show_coinciding(panel, 1.0)
+    assert tall.title == "a flow; acknowledged, window and sent coincide"
+    assert show_coinciding(panel, 2.0).title == "a flow; window and sent coincide"
+
+
 def test_a_title_says_what_is_shown_over_which_axes_and_the_study_is_below() -> None:
     frame = only(summary())
     shares = figures.describe_sweep("share", frame, view())
@@ -628,6 +645,23 @@ def test_a_title_says_what_is_shown_over_which_axes_and_the_study_is_below() -> 
     spoken = figures.describe_sweep("share", frame, own)
     assert (spoken.title, spoken.study) == (own.title, own.title)
     assert own.title not in spoken.subtitle
+
+
+@pytest.mark.parametrize(
+    ("place", "values", "label", "words"),
+    [
+        ("run.duration", ["60s", "300s"], "Duration (s)", ["60", "300"]),
+        ("path.rtt", ["20ms", "2s"], "Two-way delay (ms)", ["20", "2000"]),
+        ("flows[0].size", ["100kb", "1mb"], "Size of flow 1 (kB)", ["100", "1000"]),
+        ("flows[0].size", ["10kb", "200mb"], "Size of flow 1 (MB)", ["0.01", "200"]),
+    ],
+)
+def test_an_axis_has_the_unit_in_which_its_numbers_are_short(
+    place: str, values: list[str], label: str, words: list[str]
+) -> None:
+    found = axis(place, values)
+    assert (found.label, list(found.words.values())) == (label, words)
+    assert setting("run.duration", "90s") == "Duration 90 s"
 
 
 def test_axes_in_a_title_are_in_small_letters_unless_they_are_names() -> None:

@@ -194,7 +194,7 @@ def test_a_diff_begins_with_what_became_of_a_call(tmp_path: Path) -> None:
         assert run_cli("run", str(spec), *changed) == 0
     made = diff(tmp_path / "plain", tmp_path / "managed", tmp_path / "out")
     first = [row.metric for row in headline(made.rows)]
-    assert first[:3] == ["call.delay_p95_ms", "call.freezes", "call.media_mbps"]
+    assert first[:3] == ["call.frozen_s", "call.delay_p95_ms", "call.freezes"]
     assert "call.retransmits" not in first
 
 

@@ -257,6 +257,8 @@ def test_progress_in_words() -> None:
     assert progress_line(RunProgress(3, 0, 8, 4.0, 16.0, 1000, 0.25), 10.0) == (
         "3 of 8 done, 100 packets/s, 30 s left"
     )
+    over = progress_line(RunProgress(8, 0, 8, 16.0, 16.0, 1000, 1.0), 10.0)
+    assert over == "8 of 8 done, 100 packets/s, judging and writing the results"
     assert "1 failed" in progress_line(RunProgress(3, 1, 8, 0.0, 16.0, 1000, 0.0), 10.0)
     assert [clock(s) for s in (0.1, 45, 720, 12600)] == ["1 s", "45 s", "12 min", "3.5 h"]
 

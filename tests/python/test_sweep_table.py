@@ -208,7 +208,7 @@ def test_a_metric_that_doesnt_vary_and_the_second_of_two_shares_are_left_out() -
 @pytest.mark.parametrize(
     ("of", "asked"),
     [
-        ("freezes", ["delay_p95_ms", "freezes", "media_mbps"]),
+        ("freezes", ["frozen_s", "delay_p95_ms", "freezes", "media_mbps"]),
         ("stalls", ["stalls", "stalled_s", "startup_s"]),
         ("completed", ["completion_p50_s", "completion_p99_s"]),
     ],
@@ -257,6 +257,14 @@ def test_transfers_that_completion_times_leave_out_are_mentioned() -> None:
     assert "weren't finished" not in "\n".join(table(overview_of(2, few), "out"))
     nothing = {**times, "web.completed": [[0.0], [0.0]], "web.unfinished": [[0.0], [0.0]]}
     assert "weren't finished" not in "\n".join(table(overview_of(2, nothing), "out"))
+
+
+def test_a_call_that_stands_still_at_the_end_is_mentioned() -> None:
+    dead = {"call.frozen_s": [[0.0], [0.2]], "call.still_s": [[0.0], [41.0]]}
+    *_, last = table(overview_of(2, dead), "out")
+    assert last.startswith("call: the picture stood still for up to 41 s at the end")
+    alive = {**dead, "call.still_s": [[0.0], [0.2]]}
+    assert "stood still" not in "\n".join(table(overview_of(2, alive), "out"))
 
 
 def test_a_study_of_shares_shows_all_of_them() -> None:

@@ -11,12 +11,11 @@ from narrows.analyze.inferred import ends, impairments, workload
 from narrows.analyze.path import Flow, PathEstimate, round_trip_ms
 from narrows.errors import InputError
 from narrows.plan import Plan, Trial, canonical_json, content_hash, plan
+from narrows.spec.measured import UNKNOWN_CONTROL, measured_control
 from narrows.spec.reading import CheckedSpecification, parse
 from narrows.spec.values import to_toml
 
 BACKEND = "capture"
-UNSURE, UNKNOWN = "unsure", ("unsure", "hidden")
-"""The control of a flow in a plan, and the verdicts that it stands for."""
 STAND_IN = "cubic"
 """The control that a specification names for a flow whose control is unknown."""
 _ENGINE = "capture 1"
@@ -94,8 +93,8 @@ def _text(
 
 
 def _flow(title: str, flow: Flow, path: PathEstimate, causes: bool) -> list[str]:
-    control = flow["control"]["control"]
-    known = control not in UNKNOWN
+    control = measured_control(flow)
+    known = control != UNKNOWN_CONTROL
     rtt = round_trip_ms(flow)
     lines = [
         "",
@@ -145,15 +144,14 @@ def _duration(ns: int) -> str:
 def plan_of_capture(
     loaded: CheckedSpecification, flows: Sequence[Flow], digest: str, path: PathEstimate
 ) -> Plan:
-    """The plan whose only trial is the capture; unknown controls are "unsure" in it."""
+    """The plan whose only trial is the capture; unknown controls are "unknown" in it."""
     base = plan(loaded.spec, _ENGINE, BACKEND)
     scenario = base.trials[0].scenario
     if not path.known:
         scenario["path"]["capacity_known"] = False
     if not path.delay_known:
         scenario["path"]["delay_known"] = False
-    found = [str(flow["control"]["control"]) for flow in flows]
-    controls = [UNSURE if control in UNKNOWN else control for control in found]
+    controls = [measured_control(flow) for flow in flows]
     for entry, control in zip(scenario["flows"], controls, strict=True):
         entry["cca"] = control
     key = content_hash([canonical_json(scenario), _ENGINE, BACKEND, digest])

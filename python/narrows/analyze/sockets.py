@@ -17,6 +17,7 @@ import numpy as np
 
 from narrows.analyze.ss_log import SsConnection, connections
 from narrows.late import pl
+from narrows.spec.measured import measured_control
 from narrows.spec.registry import ccas
 
 _DAY_S, _ZONE_S = 86_400.0, 900.0
@@ -51,7 +52,7 @@ def join_logs(
         if one.control in ccas():
             flow["control"] = {
                 "control": one.control,
-                "evidence": [f"`ss` names it; from the packets: {flow['control']['control']}"],
+                "evidence": [f"`ss` names it; from the packets: {measured_control(flow)}"],
             }
         samples = _fill(samples, flow["id"], one, times)
     return samples, notes

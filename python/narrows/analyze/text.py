@@ -8,7 +8,7 @@ from typing import Any
 
 from narrows.analyze.make import Analysis, Datagrams
 from narrows.report.accounts import conclusion, control_lines, path_lines, socket_lines
-from narrows.spec.measured import capacity_known
+from narrows.spec.measured import capacity_known, measured_control
 from narrows.words import align, cell, count_of
 
 MOST_FLOWS = 20
@@ -85,5 +85,5 @@ def _cells(flow: Mapping[str, Any]) -> tuple[str, ...]:
         cell(loss["loss_rate"], "{:.3f}", 100),
         cell(flow["rtt_ms"]["mean"], "{:.2f}"),
         cell(flow["queueing_ms"], "{:.2f}"),
-        str(flow["control"]["control"]),
+        measured_control(flow),
     )

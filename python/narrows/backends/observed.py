@@ -11,13 +11,10 @@ from typing import ClassVar
 from narrows.backends.protocol import Capabilities, Progress
 from narrows.backends.sim import Simulator
 from narrows.errors import InputError, SpecError
-from narrows.spec.measured import capacity_known
+from narrows.spec.measured import UNKNOWN_CONTROL, capacity_known
 from narrows.spec.scenario import Scenario
 from narrows.store import RunRecord, open_result
 from narrows.words import count_of
-
-UNSURE = "unsure"
-"""The control of a flow whose real control isn't known."""
 
 
 class MeasurementBackend:
@@ -45,6 +42,11 @@ class MeasurementBackend:
         """False if nothing in the measurement shows the capacity; its path then has a guess."""
         return capacity_known(self._trial.scenario)
 
+    @property
+    def instants(self) -> list[float]:
+        """The times in s of samples of the RTT with which a simulation's are compared."""
+        return []
+
     def capabilities(self) -> Capabilities:
         """Returns everything that a specification can name, since nothing is run."""
         return Simulator().capabilities()
@@ -54,7 +56,8 @@ class MeasurementBackend:
         theirs = [str(flow["cca"]) for flow in self._trial.scenario["flows"]]
         ours = [str(flow["cca"]) for flow in scenario["flows"]]
         same = len(ours) == len(theirs) and all(
-            UNSURE in (one, other) or one == other for one, other in zip(ours, theirs, strict=True)
+            UNKNOWN_CONTROL in (one, other) or one == other
+            for one, other in zip(ours, theirs, strict=True)
         )
         if not same:
             found = f"{count_of(len(ours), 'flow')} ({', '.join(dict.fromkeys(ours))})"
@@ -84,3 +87,10 @@ class ImportBackend(MeasurementBackend):
 
     name = "import"
     command = "narrows import"
+
+    @property
+    def instants(self) -> list[float]:
+        """The times in s at which the program printed round-trip times."""
+        samples = self._trial.tables["flow_samples"]
+        times: list[float] = samples.drop_nulls("srtt_ms")["time_s"].unique().sort().to_list()
+        return times

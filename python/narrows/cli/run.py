@@ -229,8 +229,8 @@ def _run_study(job: SweepJob, jobs: int | None, cluster: str | None, as_json: bo
 
     with ProgressBar() as bar:
         outcome = execute(job, jobs=jobs, cluster=cluster, watcher=bar, command=sys.argv)
-    there = outcome.new or outcome.stored
-    pages = write_pages(job.directory, job.name) if there else {}
+        there = outcome.new or outcome.stored
+        pages = write_pages(job.directory, job.name) if there else {}
     if as_json:
         print_json(outcome.document() | {"pages": [str(page) for page in pages]})
     else:

@@ -108,5 +108,8 @@ def _loss(tables: Tables, window_s: float) -> tuple[Floats, Floats, LineKind]:
 
 
 def _rtt(tables: Tables, everything: FlowClass) -> tuple[Floats, Floats, LineKind]:
-    [mean] = frames.class_means(tables["flow_samples"], [everything], "srtt_ms")
+    samples = columns(tables["flow_samples"])
+    smoothed = np.isfinite(frames.column(samples, "srtt_ms")).any()
+    name = "srtt_ms" if smoothed else "rtt_ms"  # pings of flent
+    [mean] = frames.class_means(samples, [everything], name)
     return *mean, "line"

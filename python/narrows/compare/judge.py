@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from narrows.backends import BACKENDS, OBSERVED
@@ -35,6 +35,11 @@ class CellComparison:
     paired: bool = False
     observed: bool = False
     runs: int = LEAST_TRIALS
+
+    @property
+    def reference_values(self) -> tuple[float, ...]:
+        """The values of the reference; an observation, which no trial repeats, has one."""
+        return self.reference[:1] if self.observed else self.reference
 
     @cached_property
     def difference(self) -> Difference | None:
@@ -193,6 +198,11 @@ class Comparison:
         """
         told = [self.reference] if self.is_single_observation else self.backends
         found = {cell for backend in told for run in self.measured[backend] for cell in run}
+        found -= {
+            replace(cell, quantity="retransmissions")
+            for cell in found
+            if cell.quantity == "retransmission_rate"
+        }
         quantities, classes = list(QUANTITIES), ["", *dict.fromkeys(self.groups)]
         return sorted(found, key=lambda c: (quantities.index(c.quantity), classes.index(c.flows)))
 

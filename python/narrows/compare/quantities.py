@@ -58,7 +58,28 @@ QUANTITIES: Mapping[str, Quantity] = {
             "20 % or 0.2 points",
             _rate,
         ),
+        Quantity(
+            "retransmissions",
+            "packets retransmitted by a flow",
+            "packets",
+            1.0,
+            1,
+            "20 % or 5 packets",
+            lambda ref: max(0.2 * ref, 5.0),
+        ),
         Quantity("rtt", "mean smoothed RTT", "ms", 1.0, 2, "10 %", lambda ref: 0.1 * abs(ref)),
+        *(
+            Quantity(
+                f"rtt_{name}",
+                f"{words} of the smoothed RTT, sampled as the measurement was",
+                "ms",
+                1.0,
+                2,
+                "5 %",
+                lambda ref: 0.05 * abs(ref),
+            )
+            for name, words in (("p95", "95th percentile"), ("max", "maximum"))
+        ),
         Quantity(
             "completion_time", "completion time", "s", 1.0, 3, "10 %", lambda ref: 0.1 * abs(ref)
         ),
@@ -120,7 +141,13 @@ class ComparedQuantity:
 Measured = dict[ComparedQuantity, float]
 
 
-def measure(scenario: Scenario, tables: Tables, info: RunInfo, groups: Sequence[str]) -> Measured:
+def measure(
+    scenario: Scenario,
+    tables: Tables,
+    info: RunInfo,
+    groups: Sequence[str],
+    instants: Sequence[float] = (),
+) -> Measured:
     """Measures every cell of one run; `groups` names the class of each flow by id.
 
     Endless flows are measured from the warm-up to the end, flows with a size over their whole
@@ -130,8 +157,11 @@ def measure(scenario: Scenario, tables: Tables, info: RunInfo, groups: Sequence[
     the rest. The RTT is the mean of TCP's own smoothed RTT over the samples, which every back end
     knows; a kernel doesn't show its single RTT samples. The bottleneck's marks count if some flow
     uses ECN.
+
+    The `instants` are the times in s at which the reference, an import, was sampled. They thin the
+    samples of the RTT, so that percentile and maximum are the same quantities on both sides.
     """
-    run = _Run(scenario, tables, info, groups)
+    run = _Run(scenario, tables, info, groups, instants)
     found: Measured = {}
     for group in run.classes:
         found.update(run.of_class(group))
@@ -153,9 +183,15 @@ class _Run:
     """A run, measured class by class."""
 
     def __init__(
-        self, scenario: Scenario, tables: Tables, info: RunInfo, groups: Sequence[str]
+        self,
+        scenario: Scenario,
+        tables: Tables,
+        info: RunInfo,
+        groups: Sequence[str],
+        instants: Sequence[float],
     ) -> None:
         self.scenario, self.tables, self.end_s = scenario, tables, info.end_s
+        self.instants = instants
         self.summary = summarise(scenario, tables, info, groups)
         self.warmup_s = scenario["run"]["warmup_ns"] / 1e9
         self.classes = list(dict.fromkeys(groups))
@@ -168,10 +204,10 @@ class _Run:
         entries = [entry for entry in self.summary["flows"] if entry["name"] in names]
         sized = self.scenario["flows"][flows[0]]["size_bytes"] is not None
         start_s = -1.0 if sized else self.warmup_s
-        values = {
-            "retransmission_rate": self._retransmission_rate(flows, start_s),
-            "rtt": self._rtt(flows, start_s),
-        }
+        again, rate = self._count_retransmissions(flows, start_s)
+        values = {"retransmission_rate": rate, **self._rtt(flows, start_s)}
+        if self.instants and again is not None:
+            values["retransmissions"] = again / len(flows)
         if sized:
             values["completion_time"] = average(entry["fct_s"] for entry in entries)
         else:
@@ -209,22 +245,41 @@ class _Run:
         arrived, marked = (float(grown[name].sum()) for name in columns)
         return marked / arrived if arrived else None
 
-    def _retransmission_rate(self, flows: Sequence[int], start_s: float) -> float | None:
+    def _count_retransmissions(
+        self, flows: Sequence[int], start_s: float
+    ) -> tuple[float | None, float | None]:
+        """Returns the number of retransmitted packets, and their share of all that were sent."""
         samples = self.tables["flow_samples"].filter(pl.col("flow").is_in(flows))
         grown = growth(samples, "flow", ("sent", "retransmitted"), start_s, self.end_s)
         sent, again = (float(grown[name].sum()) for name in ("sent", "retransmitted"))
-        return again / sent if sent else None
+        known = samples["retransmitted"].count()
+        return again if known else None, again / sent if sent else None
 
-    def _rtt(self, flows: Sequence[int], start_s: float) -> float | None:
-        """Returns a mean over flows of means over time.
+    def _rtt(self, flows: Sequence[int], start_s: float) -> dict[str, float | None]:
+        """Returns a mean over flows of means over time, and with `instants` of further statistics.
 
         A chain has no RTT between two of its flows.
         """
         samples = self.tables["flow_samples"].filter(
             pl.col("flow").is_in(flows)
             & (pl.col("time_s") >= start_s)
-            & (pl.col("in_flight") > 0)
+            & (pl.col("in_flight").is_null() | (pl.col("in_flight") > 0))
             & pl.col("srtt_ms").is_not_null()
         )
-        means = samples.group_by("flow").agg(pl.col("srtt_ms").mean()).sort("flow")
-        return average(means["srtt_ms"].to_list())
+        rtt = pl.col("srtt_ms")
+        statistics = {"rtt": rtt.mean()}
+        if self.instants:
+            samples = _at_instants(samples, self.instants)
+            statistics |= {"rtt_p95": rtt.quantile(0.95, "nearest"), "rtt_max": rtt.max()}
+        of_flows = samples.group_by("flow").agg(**statistics).sort("flow")
+        return {name: average(of_flows[name].to_list()) for name in statistics}
+
+
+def _at_instants(samples: pl.DataFrame, instants: Sequence[float]) -> pl.DataFrame:
+    """Returns the latest sample of each flow at each time."""
+    times = pl.DataFrame({"time_s": instants}, schema={"time_s": pl.Float64}).sort("time_s")
+    parts = [
+        times.join_asof(part.sort("time_s"), on="time_s").drop_nulls("flow")
+        for part in samples.partition_by("flow")
+    ]
+    return pl.concat(parts) if parts else samples

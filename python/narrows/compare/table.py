@@ -44,7 +44,7 @@ def _lines(comparison: Comparison) -> Iterator[tuple[str | None, ...]]:
         yield (
             *(*head, row.cell.quantity, quantity.unit, row.cell.flows, row.backend),
             *_sample(row, row.values),
-            *_sample(row, row.reference),
+            *_sample(row, row.reference_values),
             *_difference(row),
             quantity.show(row.limit),
             str(row.verdict),
@@ -56,7 +56,8 @@ def _sample(row: CellComparison, values: Sequence[float]) -> tuple[str | None, s
     if not values:
         return None, None
     show = row.cell.of.show
-    return show(statistics.mean(values)), show(statistics.deviation(values))
+    around = show(statistics.deviation(values)) if len(values) > 1 else None
+    return show(statistics.mean(values)), around
 
 
 def _difference(row: CellComparison) -> tuple[str | None, str | None, str | None]:

@@ -69,7 +69,7 @@ def lines(comparison: Comparison) -> Iterator[str]:
         yield from map(str, comparison.left_out)
         return
     head = (
-        *("quantity", "flows", "back end", "mean ±sd", f"{reference} mean ±sd"),
+        *("quantity", "flows", "back end", "mean ±sd", head_of_reference(comparison)),
         *("difference", "95 % interval", "limit", "verdict"),
     )
     yield from align([head, *(_cells(row) for row in comparison.rows)], left=3, words=True)
@@ -84,6 +84,12 @@ def lines(comparison: Comparison) -> Iterator[str]:
             "that the specification gives; a rate or buffer from `spec.toml` of the measurement "
             "is a guess."
         )
+
+
+def head_of_reference(comparison: Comparison) -> str:
+    """Returns the heading of the reference's values, of which a measurement has one."""
+    spread = "" if comparison.is_single_observation else " mean ±sd"
+    return f"{comparison.reference}{spread}"
 
 
 def nothing(comparison: Comparison) -> str:
@@ -120,7 +126,7 @@ def _cells(row: CellComparison) -> tuple[str, ...]:
         row.cell.flows or "all",
         row.backend,
         spread(quantity, row.values),
-        spread(quantity, row.reference),
+        spread(quantity, row.reference_values),
         difference(row),
         interval(row),
         limit(row),

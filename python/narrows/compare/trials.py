@@ -36,6 +36,11 @@ class Engine:
         """False for a measurement in which nothing shows the bottleneck's capacity."""
         return not isinstance(self.backend, MeasurementBackend) or self.backend.capacity_known
 
+    @property
+    def instants(self) -> Sequence[float]:
+        """The times in s of the RTT samples of an imported measurement."""
+        return self.backend.instants if isinstance(self.backend, MeasurementBackend) else ()
+
 
 class Trials:
     """Runs trials of all back ends; those already in `directory` aren't repeated.
@@ -47,6 +52,7 @@ class Trials:
         self, engines: Sequence[Engine], directory: Path, watcher: Watcher | None = None
     ) -> None:
         self._engines, self._directory, self._watcher = engines, directory, watcher
+        self._instants = [at for engine in engines for at in engine.instants]
         create_store(directory / RUNS)
         self._store = open_store(directory / RUNS)
         self._varied = False
@@ -82,7 +88,8 @@ class Trials:
         self.cpu_s[engine.label] += stored.info.cpu_s
         if stored.info.invalid is None:
             self._drawn.setdefault(engine.label, job.trial)
-            found = measure(stored.scenario, stored.tables, stored.info, engine.plan.groups)
+            told = (stored.scenario, stored.tables, stored.info, engine.plan.groups)
+            found = measure(*told, self._instants)
             if not engine.shows_capacity:
                 found.pop(ComparedQuantity("utilization"), None)
             return found

@@ -88,7 +88,7 @@ def _cell(row: CellComparison) -> Mapping[str, Any]:
         "flows": row.cell.flows or None,
         "backend": row.backend,
         **_sample("", row.values),
-        **_sample("reference_", row.reference),
+        **_sample("reference_", row.reference_values),
         "difference": None if row.difference is None else row.difference.mean,
         "interval": row.interval,
         "limit": row.limit,
@@ -98,9 +98,8 @@ def _cell(row: CellComparison) -> Mapping[str, Any]:
 
 
 def _sample(prefix: str, values: tuple[float, ...]) -> dict[str, Any]:
-    known = bool(values)
     return {
-        f"{prefix}mean": statistics.mean(values) if known else None,
-        f"{prefix}sd": statistics.deviation(values) if known else None,
+        f"{prefix}mean": statistics.mean(values) if values else None,
+        f"{prefix}sd": statistics.deviation(values) if len(values) > 1 else None,
         f"{prefix}values": list(values),
     }

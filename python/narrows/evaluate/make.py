@@ -167,7 +167,11 @@ def _matrix(made: Evaluation) -> list[str]:
         outcome = next(filter(None, (_outcome(one, shown) for one in row)), None)
         what = "" if outcome is None else f"{_quantity(outcome)} {outcome.bounds_text}"
         rows.append([situation.name, *(_cell(one, shown) for one in row), what])
-    return align(rows, left=len(rows[0]))
+    elsewhere = any(cell.endswith(")") for row in rows[1:] for cell in row[1:-1])
+    return [
+        *align(rows, left=len(rows[0])),
+        *["(number): another check decides the verdict"] * elsewhere,
+    ]
 
 
 def _telling(row: Sequence[AttemptResult]) -> int:
@@ -187,11 +191,13 @@ def _outcome(one: AttemptResult, shown: int) -> CheckOutcome | None:
 
 
 def _cell(one: AttemptResult, shown: int) -> str:
-    """Returns the verdict on all checks, with the mean of one check if its verdict is the same."""
+    """Returns the verdict on all checks with the mean of one, in parentheses if another decides."""
     outcome = _outcome(one, shown)
-    if outcome is None or not outcome.values or one.results[shown].verdict != one.verdict:
+    if outcome is None or not outcome.values:
         return str(one.verdict)
-    return f"{one.verdict} {outcome.scale * mean(outcome.values):.4g}"
+    value = f"{outcome.scale * mean(outcome.values):.4g}"
+    decides = one.results[shown].verdict == one.verdict
+    return f"{one.verdict} {value}" if decides else f"{one.verdict} ({value})"
 
 
 def _quantity(outcome: CheckOutcome) -> str:

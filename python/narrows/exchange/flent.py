@@ -67,7 +67,7 @@ def _samples(
     payload = [round((rate or 0.0) * 1e6 / 8 * step) for rate in rates]
     more: dict[str, Sequence[Any]] = {"delivery_mbps": [rate or 0.0 for rate in rates]}
     if pings is not None:
-        more |= {"rtt_ms": pings, "srtt_ms": pings}
+        more["rtt_ms"] = pings
     return from_payload(times, payload, more)
 
 

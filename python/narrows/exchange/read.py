@@ -197,7 +197,7 @@ def _facts(flow: MeasuredFlow) -> dict[str, Any]:
         "end_s": flow.end_s,
         "complete": False,
         "received_bytes": int(flow.samples["received_bytes"].max() or 0),  # type: ignore[arg-type]
-        "control": {"control": flow.cca if flow.cca in ccas() else "unsure"},
+        "control": {"control": flow.cca if flow.cca in ccas() else "hidden"},
         "rtt_ms": {"min": least, "mean": mean, "p99": high},
         "to_receiver_ms": least,
         "to_sender_ms": None,

@@ -45,7 +45,9 @@ def progress_line(state: RunProgress, elapsed_s: float) -> str:
     if state.failed:
         parts.append(f"{state.failed} failed")
     parts.append(f"{state.packets / elapsed_s:,.0f} packets/s")
-    if state.part > 0:
+    if state.part >= 1:
+        parts.append("judging and writing the results")
+    elif state.part > 0:
         parts.append(f"{clock(elapsed_s * (1 - state.part) / state.part)} left")
     return ", ".join(parts)
 

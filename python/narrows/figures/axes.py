@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from narrows.figures.model import Scale
-from narrows.figures.names import in_bytes, quantity, title_of, value_words
+from narrows.figures.names import quantity, title_of, unit_for, value_words
 
 CROWDED = 0.08
 """Ticks closer than this part of the axis get no label."""
@@ -67,9 +67,8 @@ def axis(place: str, values: Iterable[object], scaled: Scale | None = None) -> C
         )
     numbers = {value: measure[0] for value, measure in zip(known, measured, strict=True) if measure}
     numbers = dict(sorted(numbers.items(), key=lambda item: item[1]))
-    unit, largest = next(iter(kinds)), max(numbers.values())
-    numbers = {value: in_bytes(number, unit, largest)[0] for value, number in numbers.items()}
-    unit = in_bytes(largest, unit, largest)[1]
+    size, unit = unit_for(list(numbers.values()), next(iter(kinds)))
+    numbers = {value: number / size for value, number in numbers.items()}
     least, most = min(numbers.values()), max(numbers.values())
     wide: Scale = "log" if least > 0 and most / least >= WIDE else "linear"
     scale = wide if scaled is None or least <= 0 else scaled

@@ -18,7 +18,7 @@ from narrows.metrics.offered import bytes_until, offers
 from narrows.packets import PACKET_BYTES
 from narrows.spec.classes import classes
 from narrows.spec.datagrams import traffic
-from narrows.spec.measured import capacity_known, delay_known
+from narrows.spec.measured import UNKNOWN_CONTROL, capacity_known, delay_known
 from narrows.spec.scenario import Flow, Scenario
 from narrows.words import count_of, join_words
 
@@ -82,7 +82,8 @@ def _label(group: str, flow: Flow) -> str:
 
 def control_or_traffic(flow: Flow) -> str:
     """The control of a flow, or what it sends if it has no connection."""
-    return traffic(flow) or name(str(flow["cca"]))
+    cca = str(flow["cca"])
+    return traffic(flow) or ("unknown control" if cca == UNKNOWN_CONTROL else name(cca))
 
 
 def rate_mbps(scenario: Scenario) -> float:
@@ -91,11 +92,15 @@ def rate_mbps(scenario: Scenario) -> float:
 
 
 def offered_mbps(scenario: Scenario) -> float | None:
-    """The mean of what a varying bottleneck offers in Mbit/s; None where the rate is constant."""
-    offer, end_ns = offers(scenario)[0], float(scenario["run"]["duration_ns"])
-    if not offer.varies or not end_ns:
+    """The mean of what a varying bottleneck offers in Mbit/s; None where the rate is constant.
+
+    It is that of the measured time, so that the utilization is the used part of it.
+    """
+    offer, run = offers(scenario)[0], scenario["run"]
+    ends_ns = np.array([run["warmup_ns"], run["duration_ns"]], dtype=float)
+    if not offer.varies or not np.ptp(ends_ns):
         return None
-    return float(bytes_until(offer, np.array([end_ns]))[0]) * 8e3 / end_ns
+    return float(np.ptp(bytes_until(offer, ends_ns)) * 8e3 / np.ptp(ends_ns))
 
 
 def bdp_bytes(scenario: Scenario) -> float:

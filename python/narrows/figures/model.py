@@ -19,8 +19,6 @@ Scale: TypeAlias = Literal["linear", "log"]
 
 HEADROOM = 1.06
 """How far an automatic axis of a stack reaches above the largest value."""
-CLOSE = 0.1
-"""Below a guide that is closer to the foot of an axis than this part of it, no label fits."""
 HEADROOM_OF_LABEL = 0.12
 WIDTH_OF_LABEL = 0.15
 """The room of a guide's label, as parts of the axes."""
@@ -157,10 +155,6 @@ class Guide:
     label: str
     upright: bool = False
     below: bool = False
-
-    def fits_below(self, low: float, high: float) -> bool:
-        """Returns True if the label goes below the line and has room there, between these ends."""
-        return self.below and self.value - low > CLOSE * (high - low)
 
 
 def _on_scale(values: Floats, scale: Scale) -> Floats:

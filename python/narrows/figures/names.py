@@ -33,7 +33,13 @@ _UNITS = {
     "bdp": (1, "BDP"),
 }
 """For each kind of quantity, the unit in figures and its size in the unit of specifications."""
-_SIZES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
+_LARGER = {
+    "bytes": ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")),
+    "ms": ((1e3, "s"),),
+}
+"""For a unit the larger ones and their sizes, the largest first."""
+MOST_DIGITS = 1e4
+"""A number of several above this is too long for the unit that suits the smallest."""
 _FLOW = re.compile(r"flows\[(\d+)\]")
 _OF_FLOW = re.compile(r" \(flow \d+\)$")
 
@@ -54,12 +60,17 @@ def quantity(value: object) -> tuple[float, str] | None:
     return found[1] / scale, unit
 
 
-def in_bytes(number: float, unit: str, largest: float) -> tuple[float, str]:
-    """A number of bytes in the unit that suits the largest of several; others stay as they are."""
-    if unit != "bytes":
-        return number, unit
-    size, name = next((pair for pair in _SIZES if largest >= pair[0]), (1, "bytes"))
-    return number / size, name
+def unit_for(numbers: Sequence[float], unit: str) -> tuple[float, str]:
+    """The size and the name of the unit in which several numbers of `unit` are short.
+
+    That is the one in which the smallest, or else the largest, is 1 or more.
+    """
+    known = (*_LARGER.get(unit, ()), (1.0, unit))
+    least, most = min((n for n in numbers if n), default=0.0), max(numbers)
+    small, large = (
+        next((pair for pair in known if number >= pair[0]), known[-1]) for number in (least, most)
+    )
+    return small if most <= MOST_DIGITS * small[0] else large
 
 
 def title_of(place: str) -> str:
@@ -97,8 +108,8 @@ def value_words(place: str, value: object) -> str:
         return _title(key) + text.removeprefix(key)
     if found is None:
         return {"true": "on", "false": "off"}.get(text.lower(), text)
-    number, unit = in_bytes(*found, found[0])
-    return f"{number:g} {unit}".rstrip()
+    number, (size, unit) = found[0], unit_for([found[0]], found[1])
+    return f"{number / size:g} {unit}".rstrip()
 
 
 def setting(place: str, value: object) -> str:

@@ -28,8 +28,12 @@ MANY = 2000
 """A line with more points has them where its curve is."""
 MARGIN = 0.05
 """The part of an axis on each side of its values."""
-ALIKE = 0.004
-"""Lines that differ by less, as a part of the values' range, look like one."""
+ALIKE_IN = 0.0062
+"""Lines that are closer, in inches, look like one: a pixel at 160 dots per inch."""
+ENDS = 0.01
+"""Lines with the same ends may begin and stop this part of the axis apart."""
+LOW_IN = 1.55
+"""The height in inches of a panel where none is given."""
 NEAR = 0.006
 """Curves that are closer than this part of the axis look like one."""
 HIDDEN, MOSTLY_HIDDEN = 0.2, 0.5
@@ -55,19 +59,49 @@ class LabelPlace(NamedTuple):
 
 def label_place(panel: Panel, guide: Guide, width: float) -> LabelPlace | None:
     """The place within the panel of a label that takes `width` of it; None if all cover a mark."""
-    x, y = _on_paper(panel)
+    place, covered = _best_place(panel, guide, width, _on_paper(panel))
+    return None if covered else place
+
+
+def label_places(
+    panel: Panel, x_range: tuple[float, float], letter: float
+) -> Iterator[tuple[Guide, LabelPlace]]:
+    """The guides of a panel of a stack, and where their labels cover the least of marks and labels.
+
+    A letter takes the part `letter` of the x axis.
+    """
+    shown = replace(panel, x_range=x_range, y_range=panel.limits(x_range))
+    x, y = _on_paper(shown)
+    for guide in panel.guides:
+        width = letter * len(guide.label)
+        place, _ = _best_place(shown, guide, width, (x, y))
+        yield guide, place
+        (at,) = _part(np.array([guide.value]), "linear", _ends(shown, "y"))
+        left = 1 - width if place.right else 0.0
+        own_x = np.linspace(left, left + width, STEPS)
+        own_y = np.full(STEPS, at + (-0.5 if place.below else 0.5) * HEADROOM_OF_LABEL)
+        weight = max(len(x) // STEPS, 1)  # a label must not cover another one
+        x, y = (np.concatenate([x, *[own_x] * weight]), np.concatenate([y, *[own_y] * weight]))
+
+
+def _best_place(
+    panel: Panel, guide: Guide, width: float, taken: tuple[Floats, Floats]
+) -> tuple[LabelPlace, int]:
+    """The first of the places with the fewest points below the label, and their number."""
+    x, y = taken
     (at,) = _part(np.array([guide.value]), panel.y_scale, _ends(panel, "y"))
-    known = np.isfinite(x) & np.isfinite(y)
+    known = np.isfinite(x) & np.isfinite(y) & (x >= 0) & (x <= 1)
     x, y = x[known], y[known]
     sides = (True, False) if guide.below else (False, True)
+    found = []
     for right in (True, False):
         for below in sides:
             low, high = (at - HEADROOM_OF_LABEL, at) if below else (at, at + HEADROOM_OF_LABEL)
-            inside = low >= 0 if below else high <= 1 + HEADROOM_OF_LABEL / 2
+            inside = low >= 0 if below else high <= 1 + 0.75 * HEADROOM_OF_LABEL
             over = (x >= 1 - width) if right else (x <= width)
-            if inside and not np.any(over & (y > low) & (y < high)):
-                return LabelPlace(right, below)
-    return None
+            covered = int(np.count_nonzero(over & (y > low) & (y < high)))
+            found.append((LabelPlace(right, below), covered if inside else len(x) + 1))
+    return min(found, key=lambda one: one[1])
 
 
 def show_hidden(panel: Panel) -> Panel:
@@ -92,22 +126,29 @@ def show_hidden(panel: Panel) -> Panel:
     return replace(panel, marks=marks)
 
 
-def name_coinciding(panel: Panel) -> Panel:
+def has_rims(panel: Panel) -> bool:
+    """Returns True if some line is drawn broad, since another one covers it."""
+    pairs = zip(panel.marks, show_hidden(panel).marks, strict=True)
+    return any(mark is not shown for mark, shown in pairs)
+
+
+def name_coinciding(panel: Panel, height_in: float = LOW_IN) -> Panel:
     """The panel, whose title says which of its lines can't be told apart."""
     told = [
         f"{join_words(names)} coincide"
-        for group in _coinciding(panel)
+        for group in _coinciding(panel, height_in)
         if len(names := dict.fromkeys(filter(None, map(entry_of, group)))) > 1
     ]
     return replace(panel, title="; ".join(part for part in (panel.title, *told) if part))
 
 
-def show_coinciding(panel: Panel) -> Panel:
+def show_coinciding(panel: Panel, height_in: float = LOW_IN) -> Panel:
     """The panel with a rim around lines that coincide with later ones, which its title names."""
     wider = {
         id(line): group[-1].width + RIM * min(above, MOST_WIDER)
-        for group in _coinciding(panel)
+        for group in _coinciding(panel, height_in)
         for above, line in enumerate(reversed(group))
+        if not line.exact  # a rim would hide lines that are near
     }
     marks = tuple(
         replace(mark, width=max(mark.width, wider[id(mark)]))
@@ -115,17 +156,17 @@ def show_coinciding(panel: Panel) -> Panel:
         else mark
         for mark in panel.marks
     )
-    return replace(name_coinciding(panel), marks=marks)
+    return replace(name_coinciding(panel, height_in), marks=marks)
 
 
-def _coinciding(panel: Panel) -> list[list[Line]]:
+def _coinciding(panel: Panel, height_in: float) -> list[list[Line]]:
     """The groups of lines that are one to the eye; none if all are zero throughout."""
-    lines = [line for line in panel.lines if line.label and len(line.x)]
-    reach = max((float(np.ptp(line.y)) for line in lines), default=0.0)
-    size = max((float(np.abs(line.y).max()) for line in lines), default=0.0)
+    lines = [line for line in panel.lines if line.label and np.isfinite(line.y).any()]
+    reach = max((float(np.nanmax(line.y) - np.nanmin(line.y)) for line in lines), default=0.0)
+    size = max((float(np.nanmax(np.abs(line.y))) for line in lines), default=0.0)
     groups: list[list[Line]] = []
     for line in lines if size else ():
-        alike = (g for g in groups if _same(g[0], line, ALIKE * (reach or size)))
+        alike = (g for g in groups if _same(g[0], line, ALIKE_IN / height_in * (reach or size)))
         group = next(alike, None)
         if group is None:
             groups.append([line])
@@ -136,12 +177,33 @@ def _coinciding(panel: Panel) -> list[list[Line]]:
 
 def _same(one: Line, other: Line, tolerance: float) -> bool:
     """Returns True if two lines are one to the eye."""
-    fits = one.x.shape == other.x.shape and one.kind != "points" and other.kind != "points"
-    return (
-        fits
-        and np.allclose(one.x, other.x, rtol=ALIKE, atol=0)
-        and bool(np.all(np.abs(one.y - other.y) <= tolerance))
-    )
+    if "points" in (one.kind, other.kind):
+        return False
+    if one.x.shape == other.x.shape and np.isfinite(one.y + other.y).all():
+        near = np.allclose(one.x, other.x, rtol=ALIKE_IN / LOW_IN, atol=0)
+        return near and bool(np.all(np.abs(one.y - other.y) <= tolerance))
+    return _same_course(one, other, tolerance)
+
+
+def _same_course(one: Line, other: Line, tolerance: float) -> bool:
+    """Returns True if lines with points at different x have the same ends and values between."""
+    both = [line.x[np.isfinite(line.y)] for line in (one, other)]
+    if any(np.any(np.diff(x) < 0) for x in both):
+        return False
+    ends = np.array([(x[0], x[-1]) for x in both])
+    at = np.union1d(*both)
+    at = at[(at >= ends[:, 0].max()) & (at <= ends[:, 1].min())]
+    close = np.all(np.ptp(ends, axis=0) <= ENDS * np.ptp(ends))
+    return bool(close) and bool(np.all(np.abs(_at(one, at) - _at(other, at)) <= tolerance))
+
+
+def _at(line: Line, x: Floats) -> Floats:
+    """The height of a line at each x, also within its gaps."""
+    known = np.isfinite(line.y)
+    own_x, y = line.x[known], line.y[known]
+    if line.kind == "step":
+        return y[np.searchsorted(own_x, x, side="right") - 1]
+    return np.interp(x, own_x, y)
 
 
 def share_heights(panels: Sequence[Panel], of: Sequence[str]) -> tuple[Panel, ...]:

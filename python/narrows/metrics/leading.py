@@ -8,14 +8,14 @@ from typing import Any
 from narrows.metrics.catalogue import find, scale_of
 
 OF_APPLICATIONS = (
-    ("freezes", ("delay_p95_ms", "freezes", "media_mbps")),
+    ("freezes", ("frozen_s", "delay_p95_ms", "freezes", "media_mbps")),
     ("stalls", ("stalls", "stalled_s", "startup_s")),
     ("completion_p50_s", ("completion_p50_s", "completion_p95_s", "completion_p99_s")),
 )
 """The leading metrics of a class that has the metric on the left: a call, a video, transfers.
 
 The first matching row counts, since the frames of calls and the chunks of videos are transfers,
-too.
+too. The first metric is what a user notices: a call with little delay may freeze all the time.
 """
 FIRST = (
     "utilization", "loss_rate", "queue_mean_ms", "share",
@@ -50,6 +50,13 @@ def of_applications(metrics: Sequence[str]) -> list[str]:
         known = (f"{head}{name}" for name in about)
         places |= {name: at for at, name in enumerate(known) if name in columns}
     return sorted(places, key=lambda name: places[name])
+
+
+def main_subjects(metrics: Sequence[str]) -> list[str]:
+    """Returns the first two metrics of the first application: of a call, frozen time and delay."""
+    own = of_applications(metrics)
+    first = [name for name in own if name.rpartition(".")[0] == own[0].rpartition(".")[0]]
+    return first[:2]
 
 
 def opening(

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from narrows.spec.measured import UNKNOWN_CONTROL, measured_control
 from narrows.spec.registry import title
 from narrows.words import begin_upper, count_of
 
@@ -139,7 +140,7 @@ def _shares(flows: Sequence[Flow], every: Sequence[Flow]) -> str:
     """Describes each control's share of all data, if several share a bottleneck."""
     got: dict[str, list[Flow]] = {}
     for flow in flows:
-        got.setdefault(str(flow["control"]["control"]), []).append(flow)
+        got.setdefault(measured_control(flow), []).append(flow)
     if flows[0]["causes"]["first"] != "fair_share" or len(got) < 2:
         return ""
     whole = sum(flow["received_bytes"] for flow in every)
@@ -152,7 +153,7 @@ def _shares(flows: Sequence[Flow], every: Sequence[Flow]) -> str:
 
 
 def _control(found: str) -> str:
-    return {"unsure": "an unsure control", "hidden": "an unknown control"}.get(found, title(found))
+    return "an unknown control" if found == UNKNOWN_CONTROL else title(found)
 
 
 def control_lines(flow: Flow) -> Iterator[str]:
@@ -160,14 +161,11 @@ def control_lines(flow: Flow) -> Iterator[str]:
 
     For a named control only relevant ones.
     """
-    control, clues = str(flow["control"]["control"]), flow["control"]["evidence"]
-    if control == "hidden":
-        yield f"control: doesn't show, because {'; '.join(clues)}"
-        return
-    if control == "unsure":
-        yield from ("control: unsure", *clues)
-        return
+    control, clues = measured_control(flow), flow["control"]["evidence"]
     yield f"control: {title(control)}"
+    if control == UNKNOWN_CONTROL:
+        yield from clues
+        return
     for clue in clues:
         if not clue.endswith(POINTLESS):
             speaks = title(control) in clue or clue.startswith("`ss`")

@@ -18,6 +18,8 @@ DIGITS = 3
 """The significant digits of the largest mean of a column."""
 WIDE = 70.0
 """An interval over more than this of 100 per cent says little, so it isn't shown."""
+LEAST_STILL_S = 1.0
+"""A line mentions pictures that stand still this long at the end."""
 MOST_UNFINISHED = 0.05
 """The share of unfinished transfers above which a line mentions them."""
 VAGUE = "±?"
@@ -44,6 +46,7 @@ def table(found: Overview, place: str) -> Iterator[str]:
     if any(cell.endswith(VAGUE) for column in columns.values() for cell in column[:MOST_ROWS]):
         yield "±?: too few trials, since nearly all values are possible; more: --trials 10"
     yield from _unfinished_lines(rows)
+    yield from _still_lines(rows)
     yield from filter(None, (found.split, found.drifting, found.alike))
     if len(rows) > MOST_ROWS or found.left_out:
         left = len(rows) - MOST_ROWS + found.left_out
@@ -75,6 +78,22 @@ def _unfinished_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             yield (
                 f"{group or 'all'}: up to {100 * max(parts):.0f} % of the transfers weren't "
                 "finished at the end, and completion times leave these out"
+            )
+
+
+def _still_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yields a line for each class of calls whose picture came to rest before the end."""
+    still: dict[str, float] = {}
+    for name, value in (
+        (name, value[0]) for cell in rows for name, value in cell["values"].items()
+    ):
+        if name.rpartition(".")[2] == "still_s":
+            still[name] = max(value, still.get(name, 0.0))
+    for name, most in still.items():
+        if most >= LEAST_STILL_S:
+            yield (
+                f"{name.rpartition('.')[0] or 'all'}: the picture stood still for up to "
+                f"{most:.0f} s at the end, which the frozen time leaves out"
             )
 
 

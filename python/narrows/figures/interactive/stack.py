@@ -11,10 +11,12 @@ from narrows.figures.interactive.plot import Plot, colours, words
 from narrows.figures.interactive.thin import thin
 from narrows.figures.interactive.traces import traces
 from narrows.figures.model import Figure, Guide, Panel, Span, Stack
-from narrows.figures.placing import show_coinciding
+from narrows.figures.placing import LabelPlace, label_places, show_coinciding
 
 PX_PER_IN = 150 / 1.55
 GAP_PX = 36
+LETTER_PX, LEAST_PX = 5.5, 700
+"""The width of a letter of a label, and of the axes on a screen that isn't wide."""
 STRIP_PX = 8
 
 STRIPS = 100
@@ -25,7 +27,8 @@ BOTTOM_PX = 46
 
 def plot(figure: Figure, common: Stack) -> Plot:
     """The stack for plotly.js; the page has its legend."""
-    figure = replace(figure, panels=tuple(map(show_coinciding, figure.panels)))
+    panels = tuple(show_coinciding(panel, figure.height) for panel in figure.panels)
+    figure = replace(figure, panels=panels)
     count = max(len(figure.panels), 1)
     inner = STRIP_PX + count * _panel_px(figure) + (count - 1) * GAP_PX
     thinned = False
@@ -119,7 +122,8 @@ def _layout(figure: Figure, common: Stack, inner: int) -> dict[str, Any]:
         if panel.spans:
             layout[f"yaxis{STRIPS + index}"] = _strip_axis(high + 0.25 * strip, high + strip)
         layout["annotations"] += [_title(panel.title, high + (strip if panel.spans else 0))]
-        layout["annotations"] += [_note(guide, panel, f"y{suffix}") for guide in panel.guides]
+        places = label_places(panel, common.x_range, LETTER_PX / LEAST_PX)
+        layout["annotations"] += [_note(guide, place, f"y{suffix}") for guide, place in places]
         layout["shapes"] += [_rule(guide, f"y{suffix}") for guide in panel.guides]
     return layout
 
@@ -190,15 +194,15 @@ def _rule(guide: Guide, axis: str) -> dict[str, Any]:
     }
 
 
-def _note(guide: Guide, panel: Panel, axis: str) -> dict[str, Any]:
+def _note(guide: Guide, place: LabelPlace, axis: str) -> dict[str, Any]:
     return {
         "text": words(guide.label),
         "xref": "paper",
-        "x": 1,
-        "xanchor": "right",
+        "x": int(place.right),
+        "xanchor": "right" if place.right else "left",
         "yref": axis,
         "y": guide.value,
-        "yanchor": "top" if guide.fits_below(*panel.limits()) else "bottom",
+        "yanchor": "top" if place.below else "bottom",
         "showarrow": False,
         "font": {"size": 11, "color": "@faint"},
         "bgcolor": BACKING,

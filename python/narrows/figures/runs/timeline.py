@@ -160,6 +160,7 @@ def _rtt(scenario: Scenario, classes: list[FlowClass], tables: Tables) -> Panel:
     for members, (x, y) in zip(told, means, strict=True):
         label = f"{members.label}'s RTprop"
         lines.append(Line(label, x, y, members.look.hue, dash="dot", kind="step", width=1.8))
+    title = "Round-trip time" + ", first class broad" * (len(classes) > 1)
     guides: tuple[Guide, ...] = ()
     starts_ns, delays_ns = two_way_ns(scenario)
     if len(delays_ns) > 1:
@@ -169,4 +170,4 @@ def _rtt(scenario: Scenario, classes: list[FlowClass], tables: Tables) -> Panel:
     elif any(flow["rtt_ns"] is None for flow in scenario["flows"]):
         rtt_ms = float(delays_ns[0]) / 1e6
         guides = (Guide(rtt_ms, f"path {rtt_ms:.4g} ms", below=True),)
-    return Panel(TIME, "ms", frames.drawable(lines), "Round-trip time", guides=guides)
+    return Panel(TIME, "ms", frames.drawable(lines), title, guides=guides)

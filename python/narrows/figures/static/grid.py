@@ -14,7 +14,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from narrows.figures.model import HEADROOM_OF_LABEL, Figure, Line, Panel
 from narrows.figures.placing import LabelPlace, label_place, show_hidden
 from narrows.figures.static import marks
-from narrows.figures.static.style import BOLD, FAINT, GRID, size_of, width_of
+from narrows.figures.static.style import BOLD, FAINT, GRID, GUIDE_LETTER_IN, size_of, width_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +26,6 @@ PAPER_HEAD_IN = 0.1
 KEY_IN, MOST_KEYS = 0.5, 7
 LETTER_IN = 0.072
 """The width of a letter of a label."""
-GUIDE_LETTER_IN = 0.068
 MOST_OUTSIDE = 0.5
 """A guide's label that takes a larger part of a panel isn't written outside the axes."""
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")

@@ -10,9 +10,9 @@ from matplotlib.patches import Patch
 
 from narrows.figures.model import Figure, Panel, Span, Stack
 from narrows.figures.palette import colour
-from narrows.figures.placing import LabelPlace, show_coinciding
+from narrows.figures.placing import label_places, show_coinciding
 from narrows.figures.static import marks
-from narrows.figures.static.style import BOLD, FAINT, GRID, size_of, width_of
+from narrows.figures.static.style import BOLD, FAINT, GRID, GUIDE_LETTER_IN, size_of, width_of
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -54,7 +54,7 @@ def draw(figure: Figure, canvas: Canvas) -> None:
     for index, panel in enumerate(figure.panels):
         bottom = high - top - figure.height - index * (figure.height + GAP_IN)
         box = (LEFT_IN / wide, bottom / high, inner / wide, figure.height / high)
-        shown = show_coinciding(panel)
+        shown = show_coinciding(panel, figure.height)
         _panel(canvas.add_axes(box), common, shown, inner, last=index == len(figure.panels) - 1)
     _heading(canvas, figure, legend, high)
 
@@ -129,9 +129,8 @@ def _panel(axes: Axes, common: Stack, panel: Panel, wide: float, last: bool) -> 
     _shade(axes, common.spans, 0.0, 1.0, 0.3)
     tall = axes.get_window_extent().height / axes.figure.dpi
     _shade(axes, panel.spans, 1 + STRIP_GAP_IN / tall, STRIP_IN / tall, 1.0)
-    for guide in panel.guides:
-        below = guide.fits_below(*axes.get_ylim())
-        marks.draw_guide(axes, guide, LabelPlace(bool(panel.clear_end(guide)), below))
+    for guide, place in label_places(panel, common.x_range, GUIDE_LETTER_IN / wide):
+        marks.draw_guide(axes, guide, place)
     for mark in panel.marks:
         marks.draw(axes, mark)
     if last:

@@ -13,6 +13,8 @@ WIDTH_IN = 8.0
 LETTER_IN, LEAST_SIZE = 0.0078, 5.5
 """The width of a letter at a size of one point, and the smallest size of a heading."""
 DPI = 160
+GUIDE_LETTER_IN = 0.068
+"""The width of a letter of a guide's label."""
 BOLD = 1.15
 """How much wider a bold letter is."""
 

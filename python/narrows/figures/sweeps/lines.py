@@ -1,6 +1,9 @@
-"""A metric over an axis."""
+"""Metrics over an axis."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
 
 from narrows.figures.axes import axis
 from narrows.figures.looks import asides
@@ -24,18 +27,44 @@ from narrows.figures.sweeps.view import (
     x_of,
 )
 from narrows.late import pl
-from narrows.metrics.leading import of_applications
+from narrows.metrics.leading import main_subjects
+from narrows.words import begin_lower, begin_upper, join_words
 
 UTILIZATION = "utilization"
+METRIC_IN = 2.5
+"""The height of a panel that is alone in its row, above that of another metric."""
 
 
 def lines(frame: pl.DataFrame, view: View) -> Figure:
     """A metric over an axis, a line for each value of another, or for each class.
 
-    Without a choice, the first metric of an application, or else utilization.
+    Without a choice, two metrics of an application below each other, or else utilization.
     """
+    if view.metric is None:
+        own = main_subjects(numbers(valued_columns(frame)))
+        if len(own) > 1:
+            return _below([_lines(frame, view, name, _title(view, own)) for name in own])
+        view = replace(view, metric=next(iter(own), UTILIZATION))
+    return _lines(frame, view, str(view.metric))
+
+
+def _title(view: View, columns: Sequence[str]) -> str:
+    """Metrics of one class in a title: "Frozen time and delay p95 of call"."""
+    *before, last = columns
+    names = [view.phrase(column.rpartition(".")[2]) for column in before]
+    return begin_upper(join_words(map(begin_lower, (*names, view.phrase(last)))))
+
+
+def _below(drawn: Sequence[Figure]) -> Figure:
+    """Figures of several metrics as one, each below the one before."""
+    panels = tuple(panel for figure in drawn for panel in figure.panels)
+    single = len(panels) == len(drawn)
+    return replace(drawn[0], panels=panels, height=METRIC_IN if single else drawn[0].height)
+
+
+def _lines(frame: pl.DataFrame, view: View, metric: str, title: str = "") -> Figure:
+    """A metric over an axis; the `title` says so by default."""
     x = x_of(frame, view)
-    metric = view.metric or next(iter(of_applications(numbers(valued_columns(frame)))), UTILIZATION)
     wanted = metrics(frame, view, metric)
     metric = shared_name(wanted)
     view = from_zero(choose_lines(frame, view, (x,), len(wanted)), metric)
@@ -62,4 +91,5 @@ def lines(frame: pl.DataFrame, view: View) -> Figure:
         return over(across, view.label(metric), marks, title, limits(wanted, marks), fair + guides)
 
     used = (x,) if by is None else (x, by)
-    return figure(frame, view, used, panel, view.phrase(metric), "A metric over an axis.")
+    what = title or view.phrase(metric)
+    return figure(frame, view, used, panel, what, "A metric over an axis.")

@@ -21,7 +21,7 @@ from narrows.figures.looks import DASHES, HUES, Look, distinct_looks, looks_of
 from narrows.figures.model import Dash, Figure, Guide, Line, LineKind, Mark, Panel, Scale, heights
 from narrows.figures.names import axes_in_words, setting, settings
 from narrows.figures.palette import COLOURS
-from narrows.figures.placing import name_coinciding
+from narrows.figures.placing import has_rims, name_coinciding
 from narrows.figures.sweeps.panels import share_axes
 from narrows.late import pl
 from narrows.metrics.catalogue import find, scale_of
@@ -36,6 +36,8 @@ MOST_TICKS = 12
 MOST_LINES = 7
 WHOLE = 1.03
 """The upper end of an axis for shares."""
+RIMS = "; broad lines: below others"
+"""The end of the subtitle if some lines cover others."""
 AIR = 0.05
 """Room around the values if the y axis doesn't begin at zero, as a part of their range."""
 FAR = 0.5
@@ -135,7 +137,8 @@ def figure(
             varied.append(place)
     over = f" by {axes_in_words(varied)}" if 0 < len(varied) <= MOST_NAMED else ""
     title = view.title if in_words(view.title) else f"{what}{over}"
-    return Figure(title, _subtitle(frame, view, note), panels, alt, columns, height)
+    subtitle = _subtitle(frame, view, note) + RIMS * any(map(has_rims, panels))
+    return Figure(title, subtitle, panels, alt, columns, height)
 
 
 def go_together(frame: pl.DataFrame, place: str, other: str) -> bool:
