@@ -11,6 +11,7 @@ import pytest
 from specimens import run_cli
 
 import narrows
+from narrows.answer import answer, lengthening
 from narrows.columns import Columns
 from narrows.metrics.duration import needed_s
 from narrows.metrics.settling import UnsettledRuns, drifts, halves, note_of_run
@@ -180,7 +181,7 @@ TOO_SHORT = (
 
 
 def test_short_runs_of_rivals_say_so_everywhere(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("rivals.toml").write_text(SPEC)
@@ -196,6 +197,11 @@ def test_short_runs_of_rivals_say_so_everywhere(
     made = narrows.run("rivals.toml", ["run.duration=20s", "path.buffer=1bdp"], out="one")
     assert repr(made).endswith(f"\n{TOO_SHORT}")
     assert TOO_SHORT in made._repr_html_()
+    question = "path.buffer with the highest cubic.share"
+    options = [word for one in short for word in ("--set", one)]
+    options += ["--backend", "sim", "--trials", "2", "--max-trials", "2", "--out", "asked"]
+    assert run_cli("search", "rivals.toml", "--for", question, *options) == 0
+    assert capsys.readouterr().out.startswith(f"Too early to say: t{note[1:]}\n")
 
 
 @pytest.mark.parametrize(
@@ -205,7 +211,7 @@ def test_short_runs_of_rivals_say_so_everywhere(
         ({"path__buffer": {"bytes": 75_000}}, 42.0),
         ({"path__buffer": {"packets": 50}}, 42.0),
         ({"path__buffer": {"bytes": 75_000}, "path__queue": {"kind": "codel"}}, 25.0),
-        ({"path__buffer": {"bytes": 75_000_000}}, 600.0),
+        ({"path__buffer": {"bytes": 75_000_000}}, 500.0),
         ({"flow__rtt_ns": 160 * MS}, 76.0),
         ({"flow__size_bytes": 10**6}, None),
         ({"flow__workload": {"kind": "video"}}, None),
@@ -251,7 +257,27 @@ def test_runs_studies_and_searches_say_what_still_changes(
     asked = "path.buffer with the highest cubic.share"
     assert run_cli("search", "rivals.toml", "--for", asked, "--set", buffers, "--out", "asked",
                    "--trials", "2", "--max-trials", "2") == 0  # fmt: skip
-    assert note in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "The runs last 150s; the study's own duration is too short for this." in told
+    assert "Too early" not in told
+
+
+def test_an_answer_that_longer_runs_could_change_begins_with_that(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(lengthening, "MOST_LOAD", 0.0)
+    Path("rivals.toml").write_text(SPEC)
+    sets = ('path.buffer=["1bdp", "8bdp"]',)
+    options: dict[str, Any] = {"trials": 2, "most_trials": 2, "out": "asked"}
+    made = answer("rivals.toml", "path.buffer with the highest cubic.share", sets, **options)
+    first, second, *_ = made.lines()
+    assert first.startswith("Too early to say: shares still change within the runs in 1 of 2")
+    assert second.startswith("The path.buffer with the highest cubic.share is")
+    page = Path("asked/rivals-answer.html").read_text()
+    assert page.index("Too early to say: shares still change") < page.index(second[:40])
+    calm = answer("rivals.toml", "path.buffer with the highest utilization", sets, **options)
+    assert "Too early" not in calm.lines()[0]
 
 
 @pytest.mark.parametrize("ccas", [["reno"], ["cubic", "cubic"], ["bbr"]], ids="-".join)

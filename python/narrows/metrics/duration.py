@@ -16,7 +16,7 @@ ROUND_TRIPS = 400
 Of 90 runs (BBR, BBRv3, Reno, Vegas and CUBIC beside CUBIC; 20 Mbit/s, 10 to 160 ms, 1 to 16 BDP) 93
 % then had shares within 10 points of those of 600 s, and 60 % had them after 25 s.
 """
-SHORTEST_S, LONGEST_S = 25.0, 600.0
+SHORTEST_S, LONGEST_S = 25.0, 500.0
 """Bounds of that time: two of BBR's probes for its RTT, and what is affordable."""
 
 
