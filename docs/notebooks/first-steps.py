@@ -13,7 +13,7 @@ scenario = nw.Scenario(
     name="two-controls",
     path=nw.Path(rate="20mbit", rtt="25ms", buffer="1.75bdp"),
     flows=[nw.Flow(cca="bbr"), nw.Flow(cca="cubic")],
-    run=nw.Run(duration="30s", warmup="5s"),
+    run=nw.Run(duration="90s", warmup="10s"),
 )
 print(scenario.toml())
 

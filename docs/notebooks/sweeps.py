@@ -18,7 +18,7 @@ study = nw.Scenario(
         buffer=nw.Range("0.5bdp", "8bdp", count=5, scale="log"),
     ),
     flows=[nw.Flow(cca="bbr"), nw.Flow(cca="cubic")],
-    run=nw.Run(duration="20s", warmup="5s", trials=3, record="summary"),
+    run=nw.Run(duration="100s", warmup="10s", trials=3),
 )
 swept = nw.sweep(study, out="buffers")
 swept.plot("share")

@@ -216,7 +216,7 @@ def test_none_and_undecided_are_told_apart() -> None:
     none = says(question, Synthetic(lambda v: {"utilization": 0.01 * v}, noise=0.001))
     assert none.startswith("no path.buffer from 0.1bdp to 10bdp has")
     assert "decide" not in none
-    assert "utilization >= 0.5 nowhere; closest at 10bdp" in none
+    assert "has utilization >= 0.5; closest at 10bdp" in none
 
 
 def test_several_ranges_are_reported() -> None:

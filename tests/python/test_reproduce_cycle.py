@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,10 +11,12 @@ import polars as pl
 import pytest
 import synthetic_run
 
-from narrows.figures.model import Figure, Line, Panel
+from narrows.figures.model import Figure, Guide, Line, Panel
 from narrows.reproduce import measure
-from narrows.reproduce.exhibit import Data, Scope
+from narrows.reproduce.exhibit import Data, Finding, Scope
 from narrows.reproduce.study_code import load
+from narrows.reproduce.text import finding_lines
+from narrows.reproduce.unchanged import without_documents_lines
 
 cycle = load("panaderia", "cycle.py")
 fig9 = load("panaderia", "fig9.py")
@@ -72,6 +75,37 @@ def test_the_cycle_of_the_document_is_confirmed():
 @pytest.mark.parametrize("period_s", [30.0, 40.0])
 def test_a_longer_cycle_is_not(period_s):
     assert "period" in failed_checks(trial(period_s=period_s))
+
+
+ELSEWHERE = replace(DATA, changed_path=True)
+
+
+def test_numbers_of_the_documents_path_are_not_judged_on_another():
+    runs = [cycle.Evidence(trial())] * 3
+    made = cycle.rtprop(ELSEWHERE, runs)
+    assert [check.verdict for check in made] == ["met", "met", "not judged", "not judged"]
+    assert made[2].measured == "59.9 ± 0 ms"
+    assert made[2].expectation == "the number is of the document's path"
+    finding = Finding("panaderia/fig9-rtprop", made)
+    assert finding.verdict == "confirmed"
+    head, *lines = finding_lines(finding, finding, "path.rtt=60ms")
+    assert head.startswith("  holds, as far as it can be judged, with path.rtt=60ms: panaderia/")
+    assert "      measured 59.9 ± 0 ms; the number is of the document's path" in lines
+
+
+def test_periods_that_differ_are_no_regular_cycle_on_another_path():
+    runs = [cycle.Evidence(trial(period_s=period_s)) for period_s in (15.0, 20.0, 30.0)]
+    assert cycle.turns(DATA, runs)[0].passed is None
+    check = cycle.turns(ELSEWHERE, runs)[0]
+    assert check.passed is False
+    assert check.measured == "no regular cycle: 15 to 30 s in 3 trials"
+
+
+def test_a_changed_figure_lacks_lines_at_the_documents_numbers():
+    guides = (Guide(60, "the paper: around 60"), Guide(50, "fair"), Guide(1, "slide: 1 s"))
+    panel = Panel("Time (s)", "ms", (), guides=guides)
+    (left,) = without_documents_lines(Figure("", "", (panel,), "")).panels
+    assert [guide.label for guide in left.guides] == ["fair"]
 
 
 def test_classes_that_never_change_places_are_not():

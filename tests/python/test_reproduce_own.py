@@ -157,6 +157,9 @@ def test_a_changed_figure_is_shown_with_the_unchanged_one(tmp_path, capsys) -> N
     assert run_cli(*changed) == 0
     told = capsys.readouterr().out
     assert "(linux-6.12, changed: path.rtt=60ms)" in told
+    assert re.search(
+        r"^  holds.* with path.rtt=60ms: law/\w+ \(as written: confirmed\)$", told, re.M
+    )
     measured = re.findall(r" met: .*: (\S+) .*\n      unchanged: (\S+) .*\(met\)\n", told)
     assert measured
     assert all(new != old for new, old in measured)

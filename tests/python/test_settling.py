@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,10 @@ import pytest
 from specimens import run_cli
 
 import narrows
+from narrows.answer import answer, lengthening
 from narrows.columns import Columns
-from narrows.metrics.settling import drifts, halves, note_of_run, note_of_study
+from narrows.metrics.duration import needed_s
+from narrows.metrics.settling import UnsettledRuns, drifts, halves, note_of_run
 from narrows.report import write_report
 
 MS = 1_000_000
@@ -26,14 +29,23 @@ flows = [{ cca = "bbr" }, { cca = "cubic" }]
 
 def scenario(span_s: float = 60.0, **changes: Any) -> Any:
     """A scenario of two endless flows that are measured for so long from 10 s on."""
-    flow = {"start_ns": 0, "stop_ns": None, "size_bytes": None, "workload": None, "reverse": False}
+    flow = {
+        "start_ns": 0, "stop_ns": None, "size_bytes": None, "workload": None, "reverse": False,
+        "rtt_ns": None,
+    }  # fmt: skip
     run = {
         "warmup_ns": 10_000 * MS,
         "duration_ns": (10 + span_s) * 1e9,
         "sample_interval_ns": 100 * MS,
         "record": "samples",
     }
-    path = {"rate_bps": 8_000_000, "rtt_ns": 30 * MS, "service": {"kind": "trace"}}
+    path = {
+        "rate_bps": 8_000_000,
+        "rtt_ns": 30 * MS,
+        "service": {"kind": "trace"},
+        "queue": {"kind": "droptail"},
+        "buffer": {"bytes": 30_000},
+    }
     whole: dict[str, Any] = {
         "run": run,
         "flows": [flow | {}, flow | {}],
@@ -133,14 +145,14 @@ def test_most_trials_must_drift_the_same_way() -> None:
 
 def test_a_study_names_the_combination_that_drifts_most() -> None:
     none = dict.fromkeys(row(0, 0))
-    told = note_of_study(
+    found = UnsettledRuns.of(
         [("Buffer 1", [none]), ("Buffer 4", [row(6, 4)]), ("Buffer 8", [row(7, 2)])]
     )
-    assert told == (
+    assert found.note() == (
         "Shares still change within the runs in 2 of 3 combinations: a 70 % in the first half, "
         "20 % in the second (Buffer 8); a longer `run.duration` would show whether that settles."
     )
-    assert note_of_study([("Buffer 1", [none])]) == ""
+    assert UnsettledRuns.of([("Buffer 1", [none])]).note() == ""
 
 
 def test_a_run_without_samples_says_that_it_hides_a_drift(
@@ -148,21 +160,82 @@ def test_a_run_without_samples_says_that_it_hides_a_drift(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("rivals.toml").write_text(SPEC)
-    summaries, note = ("--set", "run.record=summary"), 'With record = "summary" nothing shows'
+    summaries = ("--set", "run.record=summary", "--set", "path.buffer=1bdp")
+    note = 'With record = "summary" nothing shows'
     assert run_cli("run", "rivals.toml", *summaries, "--out", "one") == 0
     assert note in capsys.readouterr().out
-    buffers = 'path.buffer=["1bdp", "8bdp"]'
+    buffers = 'path.buffer=["0.5bdp", "1bdp"]'
     assert run_cli("run", "rivals.toml", *summaries, "--set", buffers, "--out", "many") == 0
     assert note in capsys.readouterr().out
     short = ("--set", "run.duration=20s")
     assert run_cli("run", "rivals.toml", *summaries, *short, "--out", "short") == 0
-    assert note not in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert note not in told
+    assert TOO_SHORT in told
+
+
+TOO_SHORT = (
+    "Measured for 10 s, too short to tell shares: 400 round trips over a full buffer take 25 s; "
+    "`--set run.duration=40s` would do."
+)
+
+
+def test_short_runs_of_rivals_say_so_everywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("rivals.toml").write_text(SPEC)
+    short = ["run.duration=11s", 'path.buffer=["1bdp", "8bdp"]']
+    note = (
+        "The runs are too short to tell shares in 2 of 2 combinations: 400 round trips over a full "
+        "buffer take up to 108 s; `--set run.duration=150s` would do."
+    )
+    swept = narrows.sweep("rivals.toml", short, out="many")
+    assert repr(swept).endswith(f"\n{note}")
+    assert note in swept._repr_html_()
+    assert note.replace("`", "") in re.sub("</?code>", "", swept.page.read_text())
+    made = narrows.run("rivals.toml", ["run.duration=20s", "path.buffer=1bdp"], out="one")
+    assert repr(made).endswith(f"\n{TOO_SHORT}")
+    assert TOO_SHORT in made._repr_html_()
+    question = "path.buffer with the highest cubic.share"
+    options = [word for one in short for word in ("--set", one)]
+    options += ["--backend", "sim", "--trials", "2", "--max-trials", "2", "--out", "asked"]
+    assert run_cli("search", "rivals.toml", "--for", question, *options) == 0
+    assert capsys.readouterr().out.startswith(f"Too early to say: t{note[1:]}\n")
+
+
+@pytest.mark.parametrize(
+    ("changes", "needed"),
+    [
+        ({}, 25.0),
+        ({"path__buffer": {"bytes": 75_000}}, 42.0),
+        ({"path__buffer": {"packets": 50}}, 42.0),
+        ({"path__buffer": {"bytes": 75_000}, "path__queue": {"kind": "codel"}}, 25.0),
+        ({"path__buffer": {"bytes": 75_000_000}}, 500.0),
+        ({"flow__rtt_ns": 160 * MS}, 76.0),
+        ({"flow__size_bytes": 10**6}, None),
+        ({"flow__workload": {"kind": "video"}}, None),
+        ({"flow__start_ns": 11_000 * MS}, None),
+        ({"path__service": {"kind": "trace"}}, None),
+        ({"path__capacity_known": True}, None),
+    ],
+)
+def test_shares_need_400_round_trips_over_a_full_buffer(
+    changes: dict[str, Any], needed: float | None
+) -> None:
+    assert needed_s(scenario(**({"path__service": {"kind": "constant"}} | changes))) == needed
+
+
+def test_one_flow_shares_with_none() -> None:
+    alone = scenario(path__service={"kind": "constant"})
+    del alone["flows"][1]
+    assert needed_s(alone) is None
 
 
 def test_a_replayed_trace_isnt_made_longer() -> None:
-    rows = [("", [row(6, 4)])]
-    assert "a longer run would only repeat it" in note_of_study(rows, scenario())
-    assert "a longer `run.duration`" in note_of_study(rows)
+    found = UnsettledRuns.of([("", [row(6, 4)])])
+    assert "a longer run would only repeat it" in found.note(scenario())
+    assert "a longer `run.duration`" in found.note()
 
 
 def test_runs_studies_and_searches_say_what_still_changes(
@@ -174,7 +247,7 @@ def test_runs_studies_and_searches_say_what_still_changes(
     note = "Shares still change: bbr"
     told = capsys.readouterr().out
     assert note in told
-    assert "in 30 to 50 s; `--set run.duration=100s` would show whether that settles." in told
+    assert "in 30 to 50 s; `--set run.duration=150s` would show whether that settles." in told
     assert note in write_report("one").page.read_text()
     buffers = 'path.buffer=["1bdp", "8bdp"]'
     assert run_cli("run", "rivals.toml", "--set", buffers, "--out", "many") == 0
@@ -184,7 +257,27 @@ def test_runs_studies_and_searches_say_what_still_changes(
     asked = "path.buffer with the highest cubic.share"
     assert run_cli("search", "rivals.toml", "--for", asked, "--set", buffers, "--out", "asked",
                    "--trials", "2", "--max-trials", "2") == 0  # fmt: skip
-    assert note in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "The runs last 150s; the study's own duration is too short for this." in told
+    assert "Too early" not in told
+
+
+def test_an_answer_that_longer_runs_could_change_begins_with_that(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(lengthening, "MOST_LOAD", 0.0)
+    Path("rivals.toml").write_text(SPEC)
+    sets = ('path.buffer=["1bdp", "8bdp"]',)
+    options: dict[str, Any] = {"trials": 2, "most_trials": 2, "out": "asked"}
+    made = answer("rivals.toml", "path.buffer with the highest cubic.share", sets, **options)
+    first, second, *_ = made.lines()
+    assert first.startswith("Too early to say: shares still change within the runs in 1 of 2")
+    assert second.startswith("The path.buffer with the highest cubic.share is")
+    page = Path("asked/rivals-answer.html").read_text()
+    assert page.index("Too early to say: shares still change") < page.index(second[:40])
+    calm = answer("rivals.toml", "path.buffer with the highest utilization", sets, **options)
+    assert "Too early" not in calm.lines()[0]
 
 
 @pytest.mark.parametrize("ccas", [["reno"], ["cubic", "cubic"], ["bbr"]], ids="-".join)

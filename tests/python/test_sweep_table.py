@@ -275,9 +275,9 @@ def test_a_study_of_shares_shows_all_of_them() -> None:
 
 
 def test_a_long_table_is_cut_with_a_note() -> None:
-    lines = list(table(overview_of(30, {"jain": [[1], [0.5]]}, 40), "out"))
-    assert len(lines) == 1 + 20 + 2
-    assert lines[-1] == "and 20 more: on the page, or `narrows export out summary`"
+    lines = list(table(overview_of(35, {"jain": [[1], [0.5]]}, 40), "out"))
+    assert len(lines) == 1 + 30 + 2
+    assert lines[-1] == "and 10 more: on the page, or `narrows export out summary`"
 
 
 SIZED = STUDY.replace('cca = "cubic"', 'cca = ["cubic", "bbr"]\nsize = "20kb"')

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from narrows.answer.best import Ranking, rank
 from narrows.answer.bound import Bracket, bracket, crossing
 from narrows.answer.figure import chart
 from narrows.answer.judge import Limits, Point
+from narrows.answer.lengthening import is_unsettled, lengthen
 from narrows.answer.question import OPTION, BestQuestion, EqualQuestion, metrics_in
 from narrows.answer.rounds import Run, run_searches
 from narrows.answer.runs import StoredRuns
@@ -30,7 +31,7 @@ from narrows.store.atomic import write_text, writing
 from narrows.sweeps.figure import save
 from narrows.sweeps.page import write_pages
 from narrows.version import __version__
-from narrows.words import begin_upper
+from narrows.words import begin_lower, begin_upper
 
 PRECISION = 0.05
 """How far the two ends of a bound may be apart, as a part of the value."""
@@ -47,7 +48,11 @@ class AnswerSet:
     paths: tuple[Path, ...]
     """The chart, and the page of all runs."""
     drifting: str = ""
-    """A sentence, if something still changes within runs."""
+    """A sentence, if something still changes within runs, or they are too short for shares."""
+    is_early: bool = False
+    """True if that is what the question is about."""
+    longer_duration: str = ""
+    """The duration of runs, if the study's own was too short."""
 
     @property
     def good(self) -> bool:
@@ -56,10 +61,21 @@ class AnswerSet:
 
     def lines(self) -> list[str]:
         """The lines for a terminal."""
+        return [*self.sentences(), *map(str, self.paths)]
+
+    def sentences(self) -> list[str]:
+        """The answers, after the warning that it is too early for them, and the length of runs."""
         told = [sentence(self.study, case, one) for case, one in self.found.items()]
-        return [*explain_zero(begin_upper(text) if not case else text
-                  for case, text in zip(self.found, told, strict=True)),
-                *filter(None, [self.drifting]), *map(str, self.paths)]  # fmt: skip
+        early = f"Too early to say: {begin_lower(self.drifting)}" if self.is_early else ""
+        longer = (
+            f"The runs last {self.longer_duration}; the study's own duration is too short for this."
+        )
+        return list(filter(None, [
+            early,
+            *explain_zero(begin_upper(text) if not case else text
+                          for case, text in zip(self.found, told, strict=True)),
+            longer if self.longer_duration else "",
+        ]))  # fmt: skip
 
     def document(self) -> dict[str, Any]:
         """The answer as `--json` prints it and its file stores it."""
@@ -69,6 +85,8 @@ class AnswerSet:
             "version": __version__,
             "runs": self.runs,
             "drifting": self.drifting,
+            "too_early": self.is_early,
+            "longer_duration": self.longer_duration,
             "answers": [self._entry(case, one) for case, one in self.found.items()],
             "directory": str(self.directory),
         }
@@ -130,19 +148,31 @@ def answer(
     question or a study that don't fit, RunFailedError if a run failed.
     """
     limits = _limits(trials, most_trials)
-    study = ask(spec, overrides, text, backend)
-    directory = Path(out) if out is not None else Path(RESULTS) / f"{slug(study.name)}.answer"
-    runs = StoredRuns(study, create_store(directory), jobs, watcher)
-    try:
-        found = find(study, runs, limits, precision)
-    finally:
-        runs.note()
+    asked = ask(spec, overrides, text, backend)
+    directory = Path(out) if out is not None else Path(RESULTS) / f"{slug(asked.name)}.answer"
+    store = create_store(directory)
+    study = lengthen(asked) or asked
+    while True:
+        runs = StoredRuns(study, store, jobs, watcher)
+        try:
+            found = find(study, runs, limits, precision)
+        finally:
+            runs.note()
+        longer = lengthen(study, runs)
+        if longer is None:
+            break
+        study = longer
     stem = directory / f"{slug(study.name)}-answer"
-    with writing(stem):
-        pictures = save(chart(study, found, runs.total), stem, ("html", "png", "svg"))
     pages = write_pages(directory, study.name)
-    drifting = " ".join(one.drifting for one in pages.values())
-    made = AnswerSet(study, found, runs.total, directory, (pictures[-1], *pages), drifting)
+    made = AnswerSet(
+        study, found, runs.total, directory, (stem.with_name(f"{stem.name}.html"), *pages),
+        " ".join(one.drifting for one in pages.values()),
+        is_unsettled(study, runs.unsettled_runs()),
+        study.longer_duration,
+    )  # fmt: skip
+    with writing(stem):
+        figure = replace(chart(study, found, runs.total), words=tuple(made.sentences()))
+        save(figure, stem, ("html", "png", "svg"))
     write_text(stem.with_name(f"{stem.name}.json"), json.dumps(made.document(), indent=1) + "\n")
     return made
 

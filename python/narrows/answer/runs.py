@@ -10,6 +10,7 @@ from narrows.answer.rounds import TrialRequest
 from narrows.answer.study import AskedCase, AskedStudy
 from narrows.errors import NarrowsError
 from narrows.execute import Failure, Job, Pool, StoreCache, Watcher
+from narrows.metrics.settling import UnsettledRuns
 from narrows.spec.values import exact_value
 from narrows.store import Store
 from narrows.sweeps.run import note_study
@@ -36,6 +37,7 @@ class StoredRuns:
     """The number of runs that were done."""
     _counts: dict[tuple[AskedCase, object], int] = field(default_factory=dict)
     _written: dict[object, object] = field(default_factory=dict)
+    _rows: dict[tuple[AskedCase, object], list[Row]] = field(default_factory=dict)
 
     def __call__(self, asked: Sequence[TrialRequest]) -> list[list[Row]]:
         """The rows of `summary` of these trials; raises RunFailedError."""
@@ -61,7 +63,13 @@ class StoredRuns:
             self._counts[key] = max(count, self._counts.get(key, 0))
         known = {row["run"]: row for row in self.store.rows("summary").iter_rows(named=True)}
         found = iter([known[trial.hash] for _, trial in trials])
-        return [[next(found) for _ in range(count)] for *_, count in asked]
+        rows: list[list[Row]] = [[next(found) for _ in range(count)] for *_, count in asked]
+        self._rows.update(zip(keys, rows, strict=True))
+        return rows
+
+    def unsettled_runs(self) -> UnsettledRuns[object]:
+        """The combinations whose runs drift or are too short."""
+        return UnsettledRuns.of(self._rows.items())
 
     @property
     def total(self) -> int:

@@ -17,6 +17,7 @@ from narrows.metrics.tables import columns_of
 from narrows.packets import PACKET_BYTES
 from narrows.plan import Cell, Grid, grid
 from narrows.spec import Override, SpecificationText, Study, load_study
+from narrows.spec.scenario import Scenario
 from narrows.spec.suggest import quote
 from narrows.spec.values import exact_value, full_place, measure
 from narrows.words import join_words
@@ -51,6 +52,21 @@ class AskedStudy:
         if self.scale is not None:
             return self.scale.spelling(float(value))
         return next(one for one in self.values if str(one) == value)
+
+    @property
+    def places(self) -> set[str]:
+        """All places with several values."""
+        return {self.question.place, *(place for place, _ in self.cases[0])}
+
+    @property
+    def longer_duration(self) -> str:
+        """The duration that a search chose instead of the study's own; empty if it did not."""
+        own = (o for o in self.overrides if isinstance(o, Override) and o.origin == OPTION)
+        return next((one.text.partition("=")[2] for one in reversed([*own])), "")
+
+    def scenarios(self) -> list[Scenario]:
+        """A scenario of each combination that is written in the study."""
+        return [cell.plan.trials[0].scenario for cell in self.grid(self.values, 1).cells]
 
     def grid(self, written: Sequence[object], trials: int) -> Grid:
         """The combinations with these values at the place; raises SpecError."""

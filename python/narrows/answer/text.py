@@ -177,13 +177,15 @@ def _why_none(study: AskedStudy, found: Bracket) -> str:
     if found.ranges:
         words = _ranges_text(study, found.ranges)
         return f" up to the end of the range: it holds from {words} only"
-    open_ = _open_points(found)
-    parts = [_explain(study, found, condition) for condition in found.question.conditions]
+    open_, conditions = _open_points(found), found.question.conditions
+    parts = [_explain(study, found, condition) for condition in conditions]
+    if len(conditions) == 1 and not open_ and _has_values(found, conditions[0]):
+        parts = []  # the sentence says it
     if open_:
         many = max(point.trials for point in open_)
         values = ", ".join(_value(study, point) for point in open_)
         parts.append(f"{count_of(many, 'trial')} don't decide {values}; all others fail")
-    return f": {'; '.join(parts)}{_closest(study, found)}"
+    return f"{': ' if parts else ''}{'; '.join(parts)}{_closest(study, found)}"
 
 
 def _explain(study: AskedStudy, found: Bracket, condition: AskedCondition) -> str:
@@ -191,10 +193,14 @@ def _explain(study: AskedStudy, found: Bracket, condition: AskedCondition) -> st
     held = [point for point in found.points if point.state(condition) is PointState.HOLDS]
     if held:
         return f"{condition} from {_value(study, held[0])} to {_value(study, held[-1])}"
-    if all(point.mean(condition.quantity) is None for point in found.points):
+    if not _has_values(found, condition):
         return f"{condition.quantity} has no value"
     sure = any(point.state(condition) is PointState.UNDECIDED for point in found.points)
     return f"{condition} nowhere{' for sure' if sure else ''}"
+
+
+def _has_values(found: Bracket, condition: AskedCondition) -> bool:
+    return any(point.mean(condition.quantity) is not None for point in found.points)
 
 
 def _of_ranking(study: AskedStudy, case: AskedCase, found: Ranking) -> str:

@@ -67,7 +67,15 @@ class RunResult(Result, _Tables):
         count = len(self.manifest["trials"])
         runs = f"{count_of(count, 'run')} on {self.manifest['backend']}"
         offers = ".summary_table, .flows, .table(NAME), .plot(NAME), .page, .unmet"
-        return f"<RunResult {self.name!r}, {runs}, in {self.path}; {offers}>"
+        return _with_notes(
+            f"<RunResult {self.name!r}, {runs}, in {self.path}; {offers}>", self._notes()
+        )
+
+    def _notes(self) -> list[str]:
+        """Sentences on what still changes within the trials, or that they are too short."""
+        from narrows.metrics.settling import note_of_run
+
+        return list(filter(None, [note_of_run(self.summary["runs"], self.groups)]))
 
     @property
     def page(self) -> Path:
@@ -114,7 +122,7 @@ class RunResult(Result, _Tables):
     def _repr_html_(self) -> str:
         engine, backend = self.manifest["engine"], self.manifest["backend"]
         runs = count_of(len(self.trials), "run")
-        lines = [f"{runs} on {backend} ({engine}), in {self.path}"]
+        lines = [f"{runs} on {backend} ({engine}), in {self.path}", *self._notes()]
         sampled = self.trials[0].scenario["run"]["record"] != "summary"
         charts = self._figure_of("timeline", 1) if sampled else None
         shown = self.flows.select(_SHOWN)
@@ -135,7 +143,15 @@ class SweepResult(_Tables):
     def __repr__(self) -> str:
         count = len(open_store(self.place).keys())
         offers = ".summary_table, .flows, .table(NAME), .plot(NAME), .page, .unmet, .failures"
-        return f"<SweepResult of {count} stored runs in {self.place}; {offers}>"
+        return _with_notes(
+            f"<SweepResult of {count} stored runs in {self.place}; {offers}>", self._notes()
+        )
+
+    def _notes(self) -> list[str]:
+        """Sentences on what still changes within runs, or that they are too short."""
+        from narrows.sweeps.settling import settling_notes
+
+        return list(settling_notes(open_store(self.place)))
 
     @property
     def path(self) -> Place:
@@ -261,7 +277,7 @@ class SweepResult(_Tables):
             f"({s.backend} {s.engine})"
             for s in states(open_store(self.place))
         ]
-        lines += self.unmet
+        lines += [*self._notes(), *self.unmet]
         return block(str(self.place), lines, self.summary_table if self._has_runs() else None)
 
     def _has_runs(self) -> bool:
@@ -273,6 +289,10 @@ def open_result(path: str | Path) -> RunResult | SweepResult:
     if is_store(path):
         return SweepResult(location(path))
     return of_run(open_directory(Path(path)))
+
+
+def _with_notes(text: str, notes: Iterable[str]) -> str:
+    return "\n".join([text, *notes])
 
 
 def _drawing(figure: Figure) -> Drawing:

@@ -292,6 +292,8 @@ class Figure:
     """The width of an image in inches for a paper, whose caption replaces title and subtitle."""
     study: str = ""
     """The name of the run or the study, after which files are named."""
+    words: tuple[str, ...] = ()
+    """Sentences that a page shows above the panels."""
 
     def between(self, start: float, end: float) -> Figure:
         """The same stack with the x axis from `start` to `end`; other figures are unchanged."""

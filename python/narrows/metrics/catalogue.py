@@ -19,6 +19,7 @@ from narrows._native import (
 from narrows.known import average, total
 from narrows.metrics.completions import SIZES, SizeRange
 from narrows.metrics.convergence import of_run
+from narrows.metrics.duration import lacking_s
 from narrows.metrics.fairness import jain, rtt_bias
 from narrows.metrics.flows import slowdown
 from narrows.metrics.metric import (
@@ -160,6 +161,10 @@ RUN: tuple[Metric, ...] = (
     _queue_half("late", "second", 1),
     _drifts("queue", "queue_ms", "the queue"),
     _drifts("goodput", "goodput_mbps", "the goodput or a share"),
+    Metric("needed_s", "time needed", "s",
+           "how long shares must be measured, if the run measures them for less "
+           "(`narrows.metrics.duration`); empty otherwise, and unless several long flows share a "
+           "steady path", lambda run: lacking_s(run.entry["scenario"])),
 )  # fmt: skip
 """Columns of `summary`, a row for each run; `CLASS` and `packets` follow."""
 

@@ -8,24 +8,23 @@ a quantity's ups and downs within them, and by an amount that changes what a rea
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Generic, Self, TypeAlias, TypeVar
 
 import numpy as np
 
 from narrows.columns import Floats, Tables
+from narrows.metrics.duration import ROUND_TRIPS, SHORTEST_S, is_steady, lacking_s
 from narrows.metrics.metric import Entry, Row
 from narrows.metrics.series import BOTTLENECK, RunSeries
 from narrows.metrics.tables import summary_row
 from narrows.metrics.windows import increments_by_key
-from narrows.spec.measured import capacity_known
-from narrows.spec.scenario import Flow, Scenario
+from narrows.spec.scenario import Scenario
 from narrows.words import begin_upper
 
-SHORTEST_S = 25.0
-"""A shorter measured time is left alone: a half of it must hold a cycle of BBR, 10 s."""
 CYCLE_S = 20.0
 """The longest cycle that is known: every second time that BBR probes, CUBIC's packets stay."""
 PARTS = 5
@@ -44,8 +43,11 @@ RELATIVE = 0.2
 OF_RTT = 0.05
 """The smallest drift of a queue, as a part of the path's RTT: less changes no delay that counts."""
 
-HALF = re.compile(r"\b(goodput|queue)_((early|late)_(mbps|ms)|drifts)$")
-"""The columns of `summary` on halves; the notes here show them."""
+REASON = f"{ROUND_TRIPS} round trips over a full buffer"
+HALF = re.compile(r"\b((goodput|queue)_((early|late)_(mbps|ms)|drifts)|needed_s)$")
+"""The columns of `summary` on halves and on short runs; the notes here show them."""
+NEEDED = "needed_s"
+"""The column with the time that shares must be measured, if the run had less."""
 
 Pair: TypeAlias = tuple[float, float]
 _GOODPUT = ".goodput_early_mbps"
@@ -61,7 +63,7 @@ def halves(
     where the link's rate varies.
     """
     begin_s = scenario["run"]["warmup_ns"] / 1e9
-    if not _is_long_run(scenario, end_s) or not _is_sampled(scenario, end_s):
+    if not _may_drift_in(scenario, end_s) or not _is_sampled(scenario, end_s):
         return {}
     beyond = BEYOND if end_s - begin_s >= 2 * CYCLE_S else BEYOND_OF_SHORT
     borders = np.linspace(begin_s, end_s, 2 * PARTS + 1)
@@ -92,15 +94,9 @@ def halves(
     return found
 
 
-def _is_long_run(scenario: Scenario, end_s: float) -> bool:
+def _may_drift_in(scenario: Scenario, end_s: float) -> bool:
     """Returns True if the same long flows share the same path in a long enough measured time."""
-    begin_s = scenario["run"]["warmup_ns"] / 1e9
-    steady = not scenario.get("changes") and capacity_known(scenario)
-    return (
-        end_s - begin_s >= SHORTEST_S
-        and steady
-        and all(_is_long(flow, begin_s) for flow in scenario["flows"])
-    )
+    return end_s - scenario["run"]["warmup_ns"] / 1e9 >= SHORTEST_S and is_steady(scenario)
 
 
 def _is_sampled(scenario: Scenario, end_s: float) -> bool:
@@ -108,12 +104,6 @@ def _is_sampled(scenario: Scenario, end_s: float) -> bool:
     run = scenario["run"]
     part_s = (end_s - run["warmup_ns"] / 1e9) / (2 * PARTS)
     return run["record"] != "summary" and run["sample_interval_ns"] / 1e9 <= part_s / 2
-
-
-def _is_long(flow: Flow, begin_s: float) -> bool:
-    endless = flow["size_bytes"] is None and flow["workload"] is None
-    begun = flow["start_ns"] / 1e9 <= begin_s
-    return endless and begun and flow["stop_ns"] is None and not flow.get("reverse")
 
 
 def _queue(scenario: Scenario, groups: Sequence[str], tables: Tables, borders: Floats) -> Floats:
@@ -238,25 +228,53 @@ def _drift(quantity: str, owner: str, pairs: Sequence[Pair | None], trials: int)
     return Drift(quantity, owner, early, late, _UNITS[quantity])
 
 
+def _needed_s(rows: Iterable[Row]) -> float:
+    """Returns the measured time that runs need that are too short; 0 if none is."""
+    return max((float(row.get(NEEDED) or 0.0) for row in rows), default=0.0)
+
+
 def note_of_run(runs: Sequence[Entry], groups: Sequence[str]) -> str:
-    """Returns a sentence on what still changes within a run's trials; empty if nothing does."""
+    """Returns a sentence on what still changes within a run's trials, or that they are too short.
+
+    Empty if neither is so.
+    """
     found = drifts([summary_row(run, groups) for run in runs if "halves" in run], len(runs))
     scenario = runs[0]["scenario"]
-    if not found:
-        return note_of_record(scenario)
+    needed = lacking_s(scenario) or 0.0
     run = scenario["run"]
     begin, end = run["warmup_ns"] / 1e9, run["duration_ns"] / 1e9
+    if not found:
+        return _too_short(scenario, needed) if needed else note_of_record(scenario)
     middle = (begin + end) / 2
     spans = [f"in {a:g} to {b:g} s" for a, b in ((begin, middle), (middle, end))]
     told = "; ".join(f"{one.changing}: {one.words(*spans)}" for one in found)
-    return f"{begin_upper(told)}; {_longer(scenario, f'`--set run.duration={2 * end:g}s`')}."
+    return f"{begin_upper(told)}; {_longer(scenario, needed)}."
+
+
+def _too_short(scenario: Scenario, needed: float) -> str:
+    run = scenario["run"]
+    measured = (run["duration_ns"] - run["warmup_ns"]) / 1e9
+    return (
+        f"Measured for {measured:g} s, too short to tell shares: {REASON} take {needed:.0f} s; "
+        f"{_duration(scenario, needed)} would do."
+    )
+
+
+def lasting_s(scenario: Scenario, needed: float, drifting: bool = False) -> float:
+    """Returns a run's duration with so much measured time, twice the present one for a drift."""
+    run = scenario["run"]
+    least = run["warmup_ns"] / 1e9 + needed
+    if drifting:
+        least = max(least, 2 * run["duration_ns"] / 1e9)
+    step = 10.0 if least <= 100 else 50.0
+    return step * math.ceil(least / step)
 
 
 def note_of_record(scenario: Scenario) -> str:
     """Returns a sentence if a run is long enough to drift, but keeps nothing that would show it."""
     if scenario["run"]["record"] != "summary":
         return ""
-    if not _is_long_run(scenario, scenario["run"]["duration_ns"] / 1e9):
+    if not _may_drift_in(scenario, scenario["run"]["duration_ns"] / 1e9):
         return ""
     return (
         'With record = "summary" nothing shows whether shares or the queue still change within '
@@ -264,28 +282,77 @@ def note_of_record(scenario: Scenario) -> str:
     )
 
 
-def _longer(scenario: Scenario | None, words: str) -> str:
+def _duration(scenario: Scenario | None, needed: float, drifting: bool = False) -> str:
+    """Returns the option that makes runs long enough, as far as it is known."""
+    if scenario is None:
+        return "a longer `run.duration`"
+    return f"`--set run.duration={lasting_s(scenario, needed, drifting):g}s`"
+
+
+def _longer(scenario: Scenario | None, needed: float) -> str:
     """Says how to see whether a drift settles; a trace that is replayed has its own length."""
     if scenario is not None and scenario["path"]["service"]["kind"] == "trace":
         return "the trace's own rate may have changed, and a longer run would only repeat it"
-    return f"{words} would show whether that settles"
+    return f"{_duration(scenario, needed, drifting=True)} would show whether that settles"
 
 
-def note_of_study(
-    combinations: Iterable[tuple[str, Sequence[Row]]], scenario: Scenario | None = None
-) -> str:
-    """Returns a sentence on what still changes within the runs of a study; empty if nothing does.
+Combination = TypeVar("Combination", bound=Hashable)
 
-    `combinations` has the words of each with a row of `summary` for each run; `scenario` is that of
-    one run.
+
+@dataclass(frozen=True, slots=True)
+class UnsettledRuns(Generic[Combination]):
+    """The combinations of a study whose runs drift, and those whose runs are too short.
+
+    `needed` has the time that shares must be measured in the latter; `count` is the number of all.
     """
-    found = {words: drifts(rows, len(rows)) for words, rows in combinations}
-    changing = {words: its for words, its in found.items() if its}
-    if not changing:
-        return "" if scenario is None else note_of_record(scenario)
-    words, its = max(changing.items(), key=lambda pair: pair[1][0].size)
-    counted = f" in {len(changing)} of {len(found)} combinations" if len(found) > 1 else ""
-    where = f" ({words})" if words else ""
-    told = its[0].words("in the first half", "in the second")
-    longer = _longer(scenario, "a longer `run.duration`")
-    return f"{begin_upper(its[0].changing)} within the runs{counted}: {told}{where}; {longer}."
+
+    drifting: Mapping[Combination, Sequence[Drift]]
+    needed: Mapping[Combination, float]
+    count: int
+
+    @classmethod
+    def of(cls, combinations: Iterable[tuple[Combination, Sequence[Row]]]) -> Self:
+        """Looks at combinations with a row of `summary` for each run."""
+        drifting, needed, count = {}, {}, 0
+        for one, rows in combinations:
+            count += 1
+            if found := drifts(rows, len(rows)):
+                drifting[one] = found
+            if lacking := _needed_s(rows):
+                needed[one] = lacking
+        return cls(drifting, needed, count)
+
+    @property
+    def combinations(self) -> list[Combination]:
+        """All of these combinations."""
+        return list(dict.fromkeys([*self.drifting, *self.needed]))
+
+    def note(
+        self,
+        scenario: Scenario | None = None,
+        words: Callable[[Combination], str] = str,
+        where: Callable[[Collection[Combination]], str] = lambda _: "",
+    ) -> str:
+        """Returns a sentence about them; empty if there are none.
+
+        `words` describes a combination, `where` several; `scenario` is that of one run.
+        """
+        these = self.combinations
+        if not these:
+            return "" if scenario is None else note_of_record(scenario)
+        at = where(these) if len(these) > 1 else ""
+        counted = f" in {len(these)} of {self.count} combinations{at and f' ({at})'}"
+        counted = counted if self.count > 1 else ""
+        needed = max(self.needed.values(), default=0.0)
+        if not self.drifting:
+            told = f"The runs are too short to tell shares{counted}"
+            reason = f"{REASON} take up to {needed:.0f} s"
+            return f"{told}: {reason}; {_duration(scenario, needed)} would do."
+        most, its = max(self.drifting.items(), key=lambda pair: pair[1][0].size)
+        told = its[0].words("in the first half", "in the second")
+        example = f" ({words(most)})" if self.count > 1 else ""
+        too_short = ", or they are too short to tell," * (
+            not self.needed.keys() <= {*self.drifting}
+        )
+        head = f"{begin_upper(its[0].changing)} within the runs{too_short}{counted}"
+        return f"{head}: {told}{example}; {_longer(scenario, needed)}."

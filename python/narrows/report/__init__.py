@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from narrows.report.check import Check
+from narrows.report.check import Check, UnjudgedCheck
 from narrows.report.write import FINDINGS, write_report
 
-__all__ = ["FINDINGS", "Check", "write_report"]
+__all__ = ["FINDINGS", "Check", "UnjudgedCheck", "write_report"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from narrows.metrics.bounds import CheckVerdict
 
@@ -25,8 +26,30 @@ class Check:
     passed: bool | None
     values: Mapping[str, tuple[float | None, float | None]] = field(default_factory=dict)
     stated: float | None = None
+    is_judged: ClassVar[bool] = True
 
     @property
     def verdict(self) -> str:
         """The verdict in words."""
         return CheckVerdict.of(self.passed)
+
+    @property
+    def expectation(self) -> str:
+        """The document's statement, as a clause."""
+        return f"expected {self.expected}"
+
+
+class UnjudgedCheck(Check):
+    """A check that isn't judged, as its bounds are of another path than the measured one."""
+
+    is_judged: ClassVar[bool] = False
+
+    @property
+    def verdict(self) -> str:
+        """The words in place of a verdict."""
+        return "not judged"
+
+    @property
+    def expectation(self) -> str:
+        """Why it isn't judged."""
+        return self.expected

@@ -66,13 +66,15 @@ class Data:
 
     A check of them is decided at `confidence`. `same_runs` says that all trials of some condition
     were the same run, as in virtual time, where hosts draw no random numbers. Their interval has no
-    width and says nothing about other paths: they are one observation.
+    width and says nothing about other paths: they are one observation. With `changed_path` they are
+    of another path than the document's, whose delays and rates decide nothing.
     """
 
     frames: Frames
     scope: Scope
     confidence: float = CONFIDENCE
     same_runs: bool = False
+    changed_path: bool = False
 
     def __getitem__(self, name: str) -> pl.DataFrame:
         return self.frames[name]
@@ -105,18 +107,18 @@ class Finding:
     def verdict(self) -> str:
         """One of `narrows.reproduce.ledger.VERDICTS`.
 
-        A claim is confirmed only if every check passed. A claim that leaves its answer open has no
-        checks, and is reported.
+        A claim is confirmed only if every check passed that is judged. A claim that leaves its
+        answer open has no checks, and is reported.
         """
         if not self.checks:
             return "reported" if self.notes else "not run"
-        passed = [check.passed for check in self.checks]
+        passed = [check.passed for check in self.checks if check.is_judged]
         failed = {check.statement for check in self.checks if check.passed is False}
         if failed:
             shown = self.reason is not None and self.reason.passed
             covered = not self.explains or failed <= set(self.explains)
             return "differs" if shown and covered else "refuted"
-        if None not in passed:
+        if passed and None not in passed:
             return "confirmed"
         return "partly" if True in passed else "undecided"
 

@@ -81,6 +81,7 @@ class Work:
     backend: str
     cells: tuple[FigureCondition, ...]
     variation: str = ""
+    changed_path: bool = False
 
     @property
     def name(self) -> str:

@@ -11,7 +11,7 @@ from narrows.late import pl
 from narrows.metrics import intervals
 from narrows.metrics.bounds import Decision, combine, decide, decide_share
 from narrows.metrics.intervals import half_width, mean, share_interval
-from narrows.report import Check
+from narrows.report import Check, UnjudgedCheck
 from narrows.reproduce.exhibit import Data, Finding
 from narrows.reproduce.rules import Rule, rule
 
@@ -22,6 +22,7 @@ MOST_TOLD = 6
 """With more conditions, only those outside the limits are listed."""
 SAME = 1e-6
 """Values with a smaller relative difference count as the same."""
+OWN_PATH = "the number is of the document's path"
 EQUAL = "Equal values count as one trial, as all trials of a condition were the same run here."
 
 
@@ -46,6 +47,9 @@ def judge_bounds(
     held_to = rule(claim, check)
     every = samples if isinstance(samples, Mapping) else {"": samples}
     named = {name: _observations(data, values) for name, values in every.items()}
+    if data.changed_path and held_to.is_of_path:
+        told = _all_measured_text(data, replace(held_to, stated=None), named, {})
+        return UnjudgedCheck(statement, how, OWN_PATH, told or "nothing", None)
     low, high = held_to.low, held_to.high
     decisions = [decide(values, low, high, data.confidence) for values in named.values()]
     shown = dict(zip(named, decisions, strict=True))

@@ -24,7 +24,7 @@ from narrows.reproduce.site import (
     write_figure_files,
     write_site,
 )
-from narrows.reproduce.unchanged import with_unchanged
+from narrows.reproduce.unchanged import with_unchanged, without_documents_lines
 from narrows.reproduce.values_set import as_change
 from narrows.spec.suggest import one_of
 
@@ -171,6 +171,7 @@ def _plan(
             scope = exhibit.scope(name, quick=quick)
             try:
                 item = work(exhibit, scope, backend, as_change(sets, exhibit, scope))
+                item = replace(item, changed_path=any(one.startswith("path.") for one in sets))
             except SpecError as error:
                 if sets:
                     raise _of_sets(error) from None
@@ -212,6 +213,8 @@ def _make(
     item, data, draw = outcome.work, outcome.data, outcome.work.exhibit.method().draw
     pictures = draw(data)
     if item.variation:
+        if item.changed_path:
+            pictures = [replace(p, figure=without_documents_lines(p.figure)) for p in pictures]
         before = {} if unchanged is None else {one.name: one for one in draw(unchanged.data)}
         pictures = [_beside(before.get(one.name), one, item.variation) for one in pictures]
     told = item.exhibit.in_words(item.scope)

@@ -17,6 +17,9 @@ from narrows.reproduce.study_files import rule_tables
 SEEN = ("before", "after", "not recorded")
 """The words for rules that were made before, or after, a result of their check was seen."""
 
+OF_PATH = (" ms", " Mbit/s")
+"""The units of limits that hold for one path only: another has other delays and rates."""
+
 
 @dataclass(frozen=True, slots=True)
 class RuleChange:
@@ -57,6 +60,11 @@ class Rule:
         if math.isinf(self.low):
             return f"{self.high:g}{self.unit} or less"
         return f"{self.low:g} to {self.high:g}{self.unit}"
+
+    @property
+    def is_of_path(self) -> bool:
+        """True if the limits are delays or rates of the document's own path, not a comparison."""
+        return self.unit in OF_PATH and any(math.isfinite(v) and v for v in (self.low, self.high))
 
     @property
     def words(self) -> str:

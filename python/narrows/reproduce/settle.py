@@ -81,7 +81,11 @@ def settle(
 
 
 def _judge(item: Work, out: Path, looks: int) -> SettledFigure:
-    data = replace(measurements(item, out), confidence=confidence_of_a_look(looks))
+    data = replace(
+        measurements(item, out),
+        confidence=confidence_of_a_look(looks),
+        changed_path=item.changed_path,
+    )
     return SettledFigure(item, data, judge_figure(item, data))
 
 

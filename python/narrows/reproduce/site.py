@@ -56,6 +56,13 @@ class StoredFigure:
         return (self.figure, self.backend, self.profile, self.quick)
 
 
+HOLDS = {
+    "confirmed": "holds",
+    "partly": "holds in part",
+    "refuted": "doesn't hold",
+    "differs": "doesn't hold",
+}
+"""The meaning of verdicts under changed conditions; the others stay as they are."""
 NOT_RECORDED = "not recorded, since the claims are about the conditions without the change"
 
 
@@ -156,6 +163,7 @@ def _page(
     versions = [
         {
             "label": _label(exhibit, way, any(one.quick for one in ways)),
+            "words": {},
             "note": _note(way),
             "files": way,
             "found": [
@@ -195,11 +203,18 @@ def write_changed_page(
             "note": note,
             "files": files,
             "found": [(claims()[one.claim], one.verdict, one) for one in findings],
+            "words": words,
         }
         for way in ways
-        for told, note, files, findings in (
-            (way.variation, NOT_RECORDED, way.stored, way.findings),
-            ("as written", "", replace(way.stored, plates=(), tables=(), runs=""), way.unchanged),
+        for told, note, files, findings, words in (
+            (way.variation, NOT_RECORDED, way.stored, way.findings, HOLDS),
+            (
+                "as written",
+                "",
+                replace(way.stored, plates=(), tables=(), runs=""),
+                way.unchanged,
+                {},
+            ),
         )
     ]
     first = ways[0].stored

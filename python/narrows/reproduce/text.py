@@ -11,7 +11,7 @@ from narrows.reproduce.exhibit import Finding
 from narrows.reproduce.ledger import ClaimVerdicts, LedgerEntry, counts_by_kind, in_words
 from narrows.reproduce.library import documents
 from narrows.reproduce.make import ReproducedFigure, Reproduction
-from narrows.reproduce.site import NOT_RECORDED
+from narrows.reproduce.site import HOLDS, NOT_RECORDED
 from narrows.words import align
 
 WIDTH = 100
@@ -52,7 +52,7 @@ def _figure_lines(item: ReproducedFigure, *, verbose: bool) -> Iterator[str]:
     before = {one.claim: one for one in item.unchanged.findings} if item.unchanged else {}
     for finding in item.findings:
         told = finding_lines if verbose else _short_finding_lines
-        yield from told(finding, before.get(finding.claim))
+        yield from told(finding, before.get(finding.claim), item.variation.partition(": ")[2])
     yield from (f"  figure: {file}" for file in item.stored.pictures if file.endswith(".png"))
 
 
@@ -77,12 +77,26 @@ def _value_lines(item: ReproducedFigure) -> Iterator[str]:
     )
 
 
-def finding_lines(finding: Finding, unchanged: Finding | None = None) -> Iterator[str]:
+def _headline(finding: Finding, unchanged: Finding | None, change: str) -> str:
+    """Returns the verdict on a claim, or whether it still holds with a change of conditions."""
+    if not change:
+        return f"{finding.verdict}: {finding.claim}"
+    words = HOLDS.get(finding.verdict, finding.verdict)
+    if not all(check.is_judged for check in finding.checks):
+        words += ", as far as it can be judged,"
+    before = f" (as written: {unchanged.verdict})" if unchanged else ""
+    return f"{words} with {change}: {finding.claim}{before}"
+
+
+def finding_lines(
+    finding: Finding, unchanged: Finding | None = None, change: str = ""
+) -> Iterator[str]:
     """Yields a claim with every check, its rule with the history, and the notes.
 
-    Beside a finding under changed conditions, `unchanged` has the values as the document has it.
+    Beside a finding under a `change` of conditions, `unchanged` has the values as the document has
+    it.
     """
-    yield f"  {finding.verdict}: {finding.claim}"
+    yield from _wrap(_headline(finding, unchanged, change), 2)
     reasons = [finding.reason] if finding.reason and finding.verdict == "differs" else []
     for check in [*finding.checks, *reasons]:
         yield from _check_lines(check)
@@ -93,9 +107,11 @@ def finding_lines(finding: Finding, unchanged: Finding | None = None) -> Iterato
         yield from _wrap(note.rule, 6)
 
 
-def _short_finding_lines(finding: Finding, unchanged: Finding | None = None) -> Iterator[str]:
+def _short_finding_lines(
+    finding: Finding, unchanged: Finding | None = None, change: str = ""
+) -> Iterator[str]:
     """Yields a claim with a line for each check, and the reason for a difference if known."""
-    yield f"  {finding.verdict}: {finding.claim}"
+    yield from _wrap(_headline(finding, unchanged, change), 2)
     for check in finding.checks:
         yield from _wrap(_in_brief(check), 4)
         yield from _unchanged_lines(check, unchanged)
@@ -118,12 +134,12 @@ def _in_brief(check: Check) -> str:
     The stated value is added unless the check is confirmed.
     """
     told = f"{check.verdict}: {check.statement.removesuffix('.')}: {check.measured}"
-    return told if check.passed else f"{told}; expected {check.expected}"
+    return told if check.passed else f"{told}; {check.expectation}"
 
 
 def _check_lines(check: Check) -> Iterator[str]:
     yield from _wrap(f"{check.verdict}: {check.statement}", 4)
-    yield from _wrap(f"measured {check.measured}; expected {check.expected}", 6)
+    yield from _wrap(f"measured {check.measured}; {check.expectation}", 6)
 
 
 def _note_lines(note: Check) -> Iterator[str]:

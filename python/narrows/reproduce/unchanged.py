@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from narrows.figures.model import Figure, Panel, Stack
 from narrows.figures.sweeps.panels import share_axes
 from narrows.words import begin_lower
+
+_OF_DOCUMENT = re.compile(r"(the )?(paper|slide|study)\b")
+"""The beginning of the labels of lines at a document's numbers."""
+
+
+def without_documents_lines(figure: Figure) -> Figure:
+    """Returns the figure without lines at a document's numbers, which are of another path."""
+    panels = (
+        replace(one, guides=tuple(g for g in one.guides if not _OF_DOCUMENT.match(g.label)))
+        for one in figure.panels
+    )
+    return replace(figure, panels=tuple(panels))
 
 
 def with_unchanged(before: Figure, after: Figure, change: str) -> Figure | None:

@@ -8,7 +8,6 @@ from typing import Any, TypeAlias
 
 from narrows.figures.axes import ChartAxis, axis
 from narrows.figures.looks import looks_of
-from narrows.figures.names import setting
 from narrows.figures.palette import colour
 from narrows.figures.sweeps.view import (
     controls_of,
@@ -24,15 +23,17 @@ from narrows.metrics.catalogue import page_load, scale_of
 from narrows.metrics.headings import control_of, heading_of, merged_words
 from narrows.metrics.intervals import mean
 from narrows.metrics.leading import leading, opening, span
-from narrows.metrics.settling import HALF, note_of_record, note_of_study
+from narrows.metrics.settling import HALF
 from narrows.metrics.trials import alike, same_trace
 from narrows.spec import registry
 from narrows.spec.scenario import Scenario
 from narrows.spec.values import values_in
 from narrows.store import Store
 from narrows.store.parts import RUNS
+from narrows.sweeps.combination_names import CombinationNames, combinations_in
 from narrows.sweeps.export import TableOfRuns
-from narrows.sweeps.verdicts import smallest, varying_places
+from narrows.sweeps.settling import settling_note
+from narrows.sweeps.verdicts import smallest
 
 Values: TypeAlias = Mapping[int, Mapping[str, list[float]]]
 """The mean of each metric, perhaps with the ends of its interval, by combination."""
@@ -156,8 +157,7 @@ def overview(
         | {"unmet": judged.get(number)}
         for number, rows in list(_by_cell(whole))[:MOST_CELLS]
     ]
-    cells_once = whole.unique("cell", maintain_order=True).iter_rows(named=True)
-    combinations = {int(row["cell"]): {place: row[place] for place in places} for row in cells_once}
+    combinations = combinations_in(whole, places)
     bounds: dict[str, list[float]] = {}
     for metric, _, at in checks.get("bounds", ()):
         bounds.setdefault(metric, []).append(scale_of(metric) * at)
@@ -185,7 +185,7 @@ def overview(
         },
         _alike(_digests(runs, name), scenario),
         {name: span(cells, name) for name in columns},
-        _drifting(summary, name, combinations, scenario),
+        settling_note(store, whole, combinations),
         _split(summary, name, combinations, controls),
     )
 
@@ -268,24 +268,6 @@ def _alike(digests: Mapping[object, list[str]], scenario: Scenario | None) -> st
     return " ".join(filter(None, (alike(digests.values()), trace)))
 
 
-def _drifting(
-    summary: TableOfRuns,
-    study: str,
-    combinations: Mapping[int, Mapping[str, object]],
-    scenario: Scenario | None,
-) -> str:
-    """Returns a sentence on what still changes within the runs of a study.
-
-    `scenario` is that of one of them.
-    """
-    halves = [name for name in summary.columns if HALF.search(name)]
-    known = valued_columns(pl.concat(summary.read(("cell", *halves), study)))
-    found = known.select(name for name in known.columns if name.endswith("_drifts"))
-    if known.width == 1 or (found.width and not found.sum().sum_horizontal().item()):
-        return "" if scenario is None else note_of_record(scenario)
-    return note_of_study(_rows_by_words(known, combinations), scenario)
-
-
 def _split(
     summary: TableOfRuns,
     study: str,
@@ -304,10 +286,9 @@ def _rows_by_words(
     rows: pl.DataFrame, combinations: Mapping[int, Mapping[str, object]]
 ) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """Yields the runs of each combination with its words."""
-    varied = varying_places(list(combinations.values()))
+    names = CombinationNames(combinations)
     for cell, its in _by_cell(rows):
-        values = combinations[cell]
-        yield ", ".join(setting(place, values[place]) for place in varied), its.to_dicts()
+        yield names.of_one(cell), its.to_dicts()
 
 
 def _digests(runs: TableOfRuns, study: str) -> dict[object, list[str]]:

@@ -12,7 +12,7 @@ from narrows.metrics.trials import SINGLE, note_of_finished
 from narrows.sweeps.overview import Overview
 from narrows.words import align
 
-MOST_ROWS = 20
+MOST_ROWS = 30
 MOST_METRICS = 4
 DIGITS = 3
 """The significant digits of the largest mean of a column."""

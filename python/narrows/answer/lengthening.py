@@ -1,0 +1,87 @@
+"""Lengthens the runs behind an answer until what it is about has settled, if that is affordable."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from narrows.answer.question import OPTION, metrics_in
+from narrows.answer.runs import StoredRuns
+from narrows.answer.study import AskedStudy
+from narrows.execute.cost import load
+from narrows.metrics.duration import lacking_s
+from narrows.metrics.settling import UnsettledRuns, lasting_s
+from narrows.spec import Override
+from narrows.spec.scenario import Scenario
+
+DURATION = "run.duration"
+LONG_S, LONGEST_S = 300.0, 600.0
+"""The least and the greatest duration of runs that are lengthened because something drifts."""
+MOST_LOAD = 3e8
+"""The largest cost of a search with longer runs, in packets: about two minutes on two cores."""
+FIRST_RUNS = 40
+"""About as many runs does a combination of the other axes take."""
+_SHARES = ("share", "goodput_mbps", "jain", "rtt_bias")
+_CONCERNED = {
+    "shares": _SHARES,
+    "goodput": ("goodput_mbps", "utilization"),
+    "the queue": ("queue", "delay", "rtt_mean", "rtt_p95"),
+}
+"""The beginnings of the metrics that are wrong while a quantity drifts."""
+
+
+def is_unsettled(study: AskedStudy, found: UnsettledRuns[object]) -> bool:
+    """Returns True if runs drift, or are too short, in what the question is about."""
+    drifting = {drift.quantity for its in found.drifting.values() for drift in its}
+    begins = {begin for one in drifting for begin in _CONCERNED[one]}
+    begins |= {*(_CONCERNED["shares"] if found.needed else ())}
+    others = tuple(begin for its in _CONCERNED.values() for begin in its)
+    return any(
+        name.startswith(tuple(begins)) or (drifting and not name.startswith(others))
+        for name in _metrics(study)
+    )
+
+
+def _metrics(study: AskedStudy) -> list[str]:
+    """Returns the metrics of the question without their classes."""
+    quantities = study.question.quantities
+    return [name.rpartition(".")[2] for one in quantities for name in metrics_in(one)]
+
+
+def lengthen(study: AskedStudy, runs: StoredRuns | None = None) -> AskedStudy | None:
+    """Returns the study with longer runs if the answer needs them and they are affordable.
+
+    Before any run the path says it (`narrows.metrics.duration`), then `runs` show it.
+    """
+    found = None if runs is None else runs.unsettled_runs()
+    if study.backend.name != "sim" or DURATION in study.places or _is_given(study):
+        return None
+    if found is not None and not is_unsettled(study, found):
+        return None
+    scenarios = study.scenarios()
+    lacking = max(lacking_s(one) or 0.0 for one in scenarios)
+    if found is None and not (lacking and any(n.startswith(_SHARES) for n in _metrics(study))):
+        return None
+    drifting = found is not None and bool(found.drifting)
+    wanted_s = max(lasting_s(one, lacking, drifting) for one in scenarios)
+    wanted_s = min(max(wanted_s, LONG_S) if drifting else wanted_s, LONGEST_S)
+    count = FIRST_RUNS * len(study.cases) if runs is None else runs.total
+    longer = [_lasting(one, wanted_s) for one in scenarios]
+    present_s = max(one["run"]["duration_ns"] for one in scenarios) / 1e9
+    if wanted_s <= present_s or count * sum(map(load, longer)) / len(longer) > MOST_LOAD:
+        return None
+    longest = Override(f"{DURATION}={wanted_s:g}s", OPTION)
+    return replace(study, overrides=(*study.overrides, longest))
+
+
+def _is_given(study: AskedStudy) -> bool:
+    """Returns True if a person set the duration with the question."""
+    theirs = (Override(one) if isinstance(one, str) else one for one in study.overrides)
+    return any(one.text.startswith(f"{DURATION}=") for one in theirs if one.origin != OPTION)
+
+
+def _lasting(scenario: Scenario, duration_s: float) -> Scenario:
+    run = scenario["run"].copy()
+    run["duration_ns"] = round(duration_s * 1e9)
+    changed = scenario.copy()
+    changed["run"] = run
+    return changed

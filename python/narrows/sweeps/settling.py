@@ -1,0 +1,49 @@
+"""Says which runs of a study drift, or are too short for shares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from narrows.figures.sweeps.view import valued_columns
+from narrows.late import pl
+from narrows.metrics.settling import HALF, NEEDED, UnsettledRuns
+from narrows.store import Store
+from narrows.sweeps.combination_names import CombinationNames, combinations_in
+
+
+def settling_notes(store: Store) -> Iterator[str]:
+    """Yields a sentence for each study of a store whose runs drift or are too short."""
+    for stem, record in store.studies().items():
+        runs = store.study_runs(stem)
+        if note := settling_note(store, runs, combinations_in(runs, record["axes"])):
+            yield note
+
+
+def settling_note(
+    store: Store, runs: pl.DataFrame, combinations: Mapping[int, Mapping[str, object]]
+) -> str:
+    """Returns a sentence on runs of a study that drift or are too short; empty without any."""
+    halves = [name for name in store.columns("summary") if HALF.search(name)]
+    rows = store.rows("summary", ("run", *halves))
+    whole = runs.select("run", "cell").join(rows, on="run", how="inner", maintain_order="left")
+    if not whole.height:
+        return ""
+    known = valued_columns(whole)
+    by_cell = _may_drift(known).partition_by("cell", maintain_order=True)
+    found = UnsettledRuns.of((int(its["cell"][0]), its.to_dicts()) for its in by_cell)
+    needed: dict[int, float] = {}
+    if NEEDED in known.columns:
+        short = known.group_by("cell", maintain_order=True).agg(pl.col(NEEDED).max())
+        needed = dict(short.drop_nulls().rows())
+    names = CombinationNames(combinations)
+    unsettled = UnsettledRuns(found.drifting, needed, whole["cell"].n_unique())
+    return unsettled.note(store.scenario(whole["run"][0]), names.of_one, names.of_several)
+
+
+def _may_drift(rows: pl.DataFrame) -> pl.DataFrame:
+    """Returns the combinations in which some run drifts; all with halves of earlier versions."""
+    flags = [name for name in rows.columns if name.endswith("_drifts")]
+    if not flags:
+        return rows.clear() if {*rows.columns} <= {"run", "cell", NEEDED} else rows
+    drifting = rows.filter(pl.any_horizontal(pl.col(flags) != 0))
+    return rows.join(drifting.select("cell").unique(), on="cell", how="semi", maintain_order="left")
