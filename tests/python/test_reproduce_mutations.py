@@ -180,7 +180,7 @@ def test_claims_fail_where_they_must(named, tmp_path) -> None:
     missed = {one.claim for one in found if one.answer == negative.MISSED}
     assert not missed
     kept = [one.key for one in judgements.read(tmp_path)]
-    assert kept == [one.key for one in judgements.sort(made)]
+    assert kept == [one.key for one in judgements.replaced(made)]
 
 
 def test_a_control_that_estimates_no_bandwidth_is_noticed_as_well(tmp_path) -> None:
@@ -349,3 +349,12 @@ def test_changed_conditions_run_in_the_simulator_as_their_figure_says(option, gi
             **{"backend": "sim", "vary_paths": False, "trials": None, **given}
         )
     judgements.only_simulated("sim", vary_paths=False, trials=None)
+
+
+def test_a_judgement_with_fewer_looks_replaces_none() -> None:
+    first, fewer, more = (
+        replace(judgement(verdict=verdict), looks=looks)
+        for verdict, looks in (("confirmed", 3), ("undecided", 1), ("refuted", 3))
+    )
+    assert judgements.replaced([first, fewer]) == [first]
+    assert judgements.replaced([fewer, first, more]) == [more]

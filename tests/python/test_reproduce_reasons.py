@@ -152,6 +152,8 @@ def test_a_verdict_that_depends_says_on_what() -> None:
     assert standing("cs244/fig5", "refuted", "linux-6.12", found).verdict == "refuted"
     quick = [replace(one, quick=True) for one in found]
     assert standing("cs244/fig5", "refuted", "linux-4.11", quick).verdict == "refuted"
+    open_ = [replace(one, verdict="undecided") for one in found]
+    assert standing("cs244/fig5", "undecided", "linux-4.11", open_).more == ""
 
 
 def test_the_ledger_says_what_a_verdict_depends_on_and_how_many_checks_are_met() -> None:

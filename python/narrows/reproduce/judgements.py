@@ -50,7 +50,7 @@ class Judgement:
 
     @property
     def key(self) -> tuple[str, str, str, bool]:
-        """The key under which a newer judgement replaces this one."""
+        """The key under which another judgement replaces this one (`replaced`)."""
         return (self.claim, self.change, self.profile, self.quick)
 
     @property
@@ -167,19 +167,24 @@ def read_recorded() -> list[Judgement]:
 
 def read_known(out: Path) -> list[Judgement]:
     """Returns the judgements made here, and the recorded ones that they don't replace."""
-    kept = {one.key: one for one in (*read_recorded(), *read(out))}
-    return sort(kept.values())
+    return replaced((*read_recorded(), *read(out)))
 
 
 def _write(out: Path, new: Sequence[Judgement]) -> None:
-    kept = {one.key: one for one in (*read(out), *new)}
-    write_list(out / RECORD, "judgements", sort(kept.values()))
+    write_list(out / RECORD, "judgements", replaced((*read(out), *new)))
 
 
-def sort(judgements: Iterable[Judgement]) -> list[Judgement]:
-    """Sorts judgements in the order of the claims."""
+def replaced(judgements: Iterable[Judgement]) -> list[Judgement]:
+    """Returns the last judgement under each key, in the order of the claims.
+
+    One with fewer looks replaces none: it may be undecided where the other is settled.
+    """
+    kept: dict[tuple[str, str, str, bool], Judgement] = {}
+    for one in judgements:
+        if one.looks >= kept.get(one.key, one).looks:
+            kept[one.key] = one
     order = {identifier: place for place, identifier in enumerate(claims())}
-    return sorted(judgements, key=lambda one: (order[one.claim], one.key))
+    return sorted(kept.values(), key=lambda one: (order[one.claim], one.key))
 
 
 def on_one_grid(judgements: Iterable[Judgement]) -> list[Judgement]:

@@ -33,7 +33,7 @@ def standing(claim: str, verdict: str, profile: str, judged: Sequence[Judgement]
     ]
     found = on_testbeds(claim, mine)
     if len(found) > 1 and (over := verdict_over(found)) in ("depends", "undecided"):
-        return Standing(over, dependence(found))
+        return Standing(over, dependence(found) if len(set(found.values())) > 1 else "")
     if verdict != "confirmed":
         return Standing(verdict)
     told = "; ".join(_with_rivals(claim, mine))
