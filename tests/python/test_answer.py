@@ -325,6 +325,16 @@ def test_a_chart_of_one_line_needs_no_legend_and_says_the_answer_in_words() -> N
     assert answer.label.endswith(" BDP")
 
 
+@pytest.mark.parametrize(("begin", "marked"), [(1, 2), (1000, 0)])
+def test_a_chart_marks_both_ends_around_a_crossing_and_nothing_without_one(
+    begin: float, marked: int
+) -> None:
+    study = study_of("path.buffer at which bbr.share = cubic.share")
+    run = Synthetic(lambda value: {"bbr.share": float(value < begin), "cubic.share": 0.5})
+    (panel,) = chart(study, find(study, run, Limits(2, 4)), 0).panels
+    assert sum(guide.upright for guide in panel.guides) == marked
+
+
 @pytest.mark.parametrize(
     ("text", "question"),
     [

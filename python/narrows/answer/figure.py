@@ -110,10 +110,10 @@ def _ticks(across: ChartAxis) -> tuple[tuple[float, str], ...]:
 
 def _answers(study: AskedStudy, found: Bracket | Ranking) -> list[Point]:
     """The values that are marked: the bound, or both ends around values that are equal."""
-    if isinstance(found, Ranking):
+    if isinstance(found, Ranking) or found.answer is None:
         return []
-    ends = [found.beyond] if isinstance(study.question, EqualQuestion) else []
-    return [point for point in (*ends, found.answer) if point is not None]
+    ends = [found.beyond] if isinstance(study.question, EqualQuestion) and found.beyond else []
+    return [*ends, found.answer]
 
 
 def _label(study: AskedStudy, case: AskedCase, metric: str, metrics: Sequence[str]) -> str:
