@@ -23,9 +23,13 @@ NAMES = CombinationNames(
     [
         (range(6, 12), "from buffer 4 BDP on"),
         (range(6), "up to buffer 1 BDP"),
-        ((6, 8, 9), "all from buffer 4 BDP on"),
+        (
+            (6, 7, 9, 10),
+            "Buffer 4 BDP, BBR; Buffer 4 BDP, CUBIC; Buffer 10 BDP, BBR; Buffer 10 BDP, CUBIC",
+        ),
+        ((1, 2, 3, 4, 5, 0, 6), "all up to buffer 4 BDP"),
         ((2, 5, 8, 11), "Reno"),
-        ((0, 3, 6, 9, 1), "all BBR and CUBIC"),
+        ((0, 3, 6, 9, 1, 4), "all BBR and CUBIC"),
         ((0, 1, 2, 6, 7, 8), "buffer 0.25 BDP and buffer 4 BDP"),
         (range(12), ""),
     ],

@@ -11,8 +11,8 @@ from narrows.late import pl
 from narrows.sweeps.verdicts import varying_places
 from narrows.words import join_words
 
-MOST_VALUES = 3
-"""More values than these aren't listed."""
+MOST_VALUES, MOST_NAMED = 3, 5
+"""More values and more combinations than these aren't listed."""
 
 
 def combinations_in(runs: pl.DataFrame, places: Sequence[str]) -> dict[int, dict[str, object]]:
@@ -39,7 +39,8 @@ class CombinationNames:
     def of_several(self, numbers: Collection[int]) -> str:
         """Returns what combinations share that others lack: "from buffer 4 BDP on".
 
-        It begins with "all" if other combinations share it, too; empty if there is nothing.
+        If others share it, too, a few are listed, and of many the words begin with "all"; empty if
+        many share nothing.
         """
         found = []
         for place, values in self._varying.items():
@@ -47,10 +48,12 @@ class CombinationNames:
             if len(theirs) < len(values) and (shared := _common_words(place, values, theirs)):
                 many = sum(str(its[place]) in theirs for its in self.values.values())
                 found.append((many, shared))
-        if not found:
-            return ""
-        many, shared = min(found)
-        return f"all {shared}" if many > len(numbers) else shared
+        many, shared = min(found, default=(len(self.values), ""))
+        if many == len(numbers):
+            return shared
+        if len(numbers) <= MOST_NAMED:
+            return "; ".join(map(self.of_one, numbers))
+        return shared and f"all {shared}"
 
 
 def _common_words(place: str, values: Sequence[object], theirs: Collection[str]) -> str:
