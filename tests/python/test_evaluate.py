@@ -379,7 +379,7 @@ def test_the_conclusion_names_the_controls_that_fail_as_well() -> None:
         AttemptResult(replace(attempt, contestant=beside), "not met"),
     ]
     [found] = conclude([attempt.contestant], judged)
-    assert found.sentence.endswith("1 of 2 situations met, 1 not met (alone, as with Reno).")
+    assert found.sentence.endswith("1 of 2 situations met, 1 not met (alone as with Reno).")
 
 
 def test_one_unmet_check_decides_a_situation() -> None:

@@ -66,7 +66,7 @@ def _part(
     some: Sequence[AttemptResult], word: str, total: int, beside: Sequence[AttemptResult]
 ) -> str:
     """Returns the number of these verdicts, with their situations unless these are all."""
-    names = ", ".join(_name(one, beside) for one in some)
+    names = "; ".join(_name(one, beside) for one in some)
     return f"all {word}" if len(some) == total else f"{len(some)} {word} ({names})"
 
 
@@ -79,4 +79,4 @@ def _name(one: AttemptResult, beside: Sequence[AttemptResult]) -> str:
         if other.attempt.situation.name == name and other.verdict == one.verdict
     ]
     shared = same and one.verdict == CheckVerdict.NOT_MET
-    return f"{name}, as with {join_words(same)}" if shared else name
+    return f"{name} as with {join_words(same)}" if shared else name
