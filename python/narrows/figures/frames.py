@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from narrows.columns import Columns, Table, Tables, columns
 from narrows.figures.looks import Look, looks
 from narrows.figures.model import Floats, Line, Span
+from narrows.figures.names import value_words
 from narrows.figures.palette import name
 from narrows.metrics.headings import control_of, words
 from narrows.metrics.offered import bytes_until, offers
@@ -191,7 +192,7 @@ def _queue(scenario: Scenario) -> str:
     """The discipline, unless it is drop-tail, and whether flows use ECN."""
     kind = str(scenario["path"]["queue"]["kind"])
     marks = any(flow["ecn"] != "off" for flow in scenario["flows"])
-    return ("" if kind == "droptail" else f", {kind}") + (", ECN" if marks else "")
+    return ("" if kind == "droptail" else f", {value_words('queue', kind)}") + ", ECN" * marks
 
 
 def column(rows: Table, title: str) -> Floats:

@@ -107,7 +107,7 @@ def value_words(place: str, value: object) -> str:
     if found is None and text.startswith(key):  # such as hystart = "hystart++"
         return _title(key) + text.removeprefix(key)
     if found is None:
-        return {"true": "on", "false": "off"}.get(text.lower(), text)
+        return {"true": "on", "false": "off", "l4s": "L4S"}.get(text.lower(), text)
     number, (size, unit) = found[0], unit_for([found[0]], found[1])
     return f"{number / size:g} {unit}".rstrip()
 
