@@ -231,10 +231,10 @@ class WeightedValues:
         return next(value for value, at in zip(values, reached, strict=True) if at >= share - 1e-9)
 
 
-def agree(found: float | None, value: Any) -> bool:
-    """Returns True if a number of the summary is the expected one."""
+def agree(found: float | None, value: Any, rounding: float = 0.0) -> bool:
+    """Returns True if a number of the summary is the expected one, up to the error of rounding."""
     if isinstance(value, float) and found is not None:
-        return math.isclose(found, value, rel_tol=1e-6, abs_tol=1e-9)
+        return math.isclose(found, value, rel_tol=1e-6, abs_tol=max(rounding, 1e-9))
     return bool(found == value)
 
 
