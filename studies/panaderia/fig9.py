@@ -82,9 +82,9 @@ def with_papers_axes(figure: Figure) -> Figure:
     if most <= LOSS_AXIS[1]:
         loss = replace(loss, y_range=LOSS_AXIS)
     ends = (Guide(50, "half", below=True),
-            Guide(AXIS_END, "the paper's axis ends"))  # fmt: skip
+            Guide(AXIS_END, "paper's axis"))  # fmt: skip
     throughput = replace(throughput, guides=(*throughput.guides, *ends))
-    inflated = Guide(INFLATED_MS, "the paper's inaccurate RTprop")
+    inflated = Guide(INFLATED_MS, "paper: 60 ms")
     rtt = replace(rtt, guides=(*rtt.guides, inflated), y_range=RTT_AXIS)
     return replace(figure, title=TITLE, panels=(throughput, *others, loss, rtt))
 

@@ -51,6 +51,15 @@ def test_labels_over_time_cover_neither_curves_in_sight_nor_each_other() -> None
     assert second == LabelPlace(right=False, below=False)
 
 
+def test_a_label_over_time_stands_between_the_ends_if_both_cover_a_curve() -> None:
+    curve = line([50.0, 90.0, 90.0, 50.0], x=[0.0, 2.0, 8.0, 10.0])
+    low = line([55.0, 10.0, 10.0, 45.0], x=[0.0, 2.0, 8.0, 10.0])
+    shown = panel(curve, low, y_range=(0.0, 100.0), guides=(Guide(50.0, "half"),))
+    ((_, place),) = label_places(shown, (0.0, 10.0), 0.05)
+    assert place.left is not None
+    assert 0.05 < place.left < 0.95 - 4 * 0.05
+
+
 def test_points_between_two_values_of_a_curve_are_covered_too() -> None:
     sparse = panel(line([0.1, 4.0], x=[1.0, 1000.0]), x_scale="log", y_scale="log")
     place = label_place(sparse, Guide(3.0, "least"), 0.2)

@@ -93,12 +93,51 @@ def test_numbers_of_the_documents_path_are_not_judged_on_another():
     assert "      measured 59.9 ± 0 ms; the number is of the document's path" in lines
 
 
-def test_periods_that_differ_are_no_regular_cycle_on_another_path():
-    runs = [cycle.Evidence(trial(period_s=period_s)) for period_s in (15.0, 20.0, 30.0)]
-    assert cycle.turns(DATA, runs)[0].passed is None
-    check = cycle.turns(ELSEWHERE, runs)[0]
+def turns(periods_s, data=ELSEWHERE):
+    """The check of the period in trials that have these; infinity stands for none."""
+    still = (pl.col("time_s") * 2.5e6).cast(pl.UInt64).alias("wire_bytes")
+    trials = [
+        trial(period_s=period) if math.isfinite(period) else trial(still) for period in periods_s
+    ]
+    return cycle.turns(data, [cycle.Evidence(one) for one in trials])[0]
+
+
+@pytest.mark.parametrize(
+    ("periods_s", "measured"),
+    [
+        ((15, 20, 30), "15 to 30 s in 3 trials"),
+        ((20, 30, math.inf, 20), "none in 1 of 4 trials, 20 to 30 s in the others"),
+        ((20, math.inf, math.inf), "none in 2 of 3 trials, 20 s in the other"),
+        ((30, 40, 50), "30 to 50 s in 3 trials"),
+    ],
+)
+def test_trials_without_a_common_period_have_no_regular_cycle_on_another_path(periods_s, measured):
+    check = turns(periods_s)
     assert check.passed is False
-    assert check.measured == "no regular cycle: 15 to 30 s in 3 trials"
+    assert check.measured == f"no regular cycle: {measured}"
+    assert "half of the trials or more have no such peak" in check.rule
+
+
+def test_a_regular_cycle_may_be_missing_in_a_few_trials_on_another_path():
+    check = turns((20, 20, 20, math.inf))
+    assert check.verdict == "undecided"
+    told = "20 ± 0 s in 3 of 4 trials, never in 1; more trials wouldn't decide it"
+    assert check.measured == told
+    assert "met only if every trial lies inside" in check.rule
+    assert turns((20, 20, 20)).passed
+
+
+def test_the_documents_own_path_is_judged_by_its_rule_alone():
+    check = turns((15, 20, 30), DATA)
+    assert check.passed is None
+    assert "another path" not in check.rule
+
+
+def test_spread_of_times_between_bursts_is_shown_on_another_path():
+    runs = [cycle.Evidence(trial())] * 3
+    (every,) = (c for c in cycle.losses(ELSEWHERE, runs) if c.statement == "They come every 20 s.")
+    assert every.measured.endswith(", the median; 90 % of the single times are 20 to 20 s")
+    assert "single times" not in cycle.losses(DATA, runs)[1].measured
 
 
 def test_a_changed_figure_lacks_lines_at_the_documents_numbers():

@@ -178,6 +178,9 @@ def test_a_changed_figure_is_shown_with_the_unchanged_one(tmp_path, capsys) -> N
         "Simulated, with the TCP of linux-6.12, as written",
     ]
     assert words.count('id="law/less"') == 2
+    assert words.count("As written: ") == words.count("Measured with <code>path.rtt=60ms</code>.")
+    assert "As written: " in words
+    assert re.search(r'<span class="tag confirmed">holds.*</span> law/', words)
     assert picture.name in words
     assert "narrows reproduce ./law --set path.rtt=60ms" in words
     assert "index.html" not in words

@@ -16,7 +16,7 @@ from narrows.reproduce.changes import changes
 from narrows.reproduce.claims import claims
 from narrows.reproduce.exhibit import Case, Data, Exhibit, Scope
 from narrows.reproduce.gather import conditions
-from narrows.reproduce.library import DOCUMENTS
+from narrows.reproduce.library import DOCUMENTS, studies_folder
 from narrows.reproduce.rules import rule
 from narrows.reproduce.study import labels
 from narrows.reproduce.study.measures import value
@@ -326,3 +326,12 @@ def test_runs_that_differ_are_not_taken_for_one_because_a_count_is_zero(tmp_path
     ]
     assert len({part["outcome"]["flows"][0] for part in parts}) == 1
     assert len({part["run"].row(0) for part in parts}) == 3
+
+
+def test_studies_of_the_repository_come_before_a_copy_in_the_package(tmp_path) -> None:
+    package = tmp_path / "python/narrows"
+    (package / "studies/panaderia").mkdir(parents=True)
+    (tmp_path / "studies").mkdir()
+    assert studies_folder(package) == package / "studies"
+    (tmp_path / "studies/panaderia").mkdir()
+    assert studies_folder(package) == tmp_path / "studies"

@@ -51,10 +51,20 @@ ROOM = 1.05
 
 
 class LabelPlace(NamedTuple):
-    """At the right or the left end of a guide, above it or below."""
+    """At the right or the left end of a guide, above it or below.
+
+    `left` is where the label begins if it is at neither end, as a part of the axis.
+    """
 
     right: bool
     below: bool
+    left: float | None = None
+
+    def begin(self, width: float) -> float:
+        """Where a label that takes `width` of the axis begins."""
+        if self.left is not None:
+            return self.left
+        return 1 - width if self.right else 0.0
 
 
 def label_place(panel: Panel, guide: Guide, width: float) -> LabelPlace | None:
@@ -68,16 +78,19 @@ def label_places(
 ) -> Iterator[tuple[Guide, LabelPlace]]:
     """The guides of a panel of a stack, and where their labels cover the least of marks and labels.
 
-    A letter takes the part `letter` of the x axis.
+    That is anywhere along a guide if both ends cover something. A letter takes the part `letter` of
+    the x axis.
     """
     shown = replace(panel, x_range=x_range, y_range=panel.limits(x_range))
     x, y = _on_paper(shown)
     for guide in panel.guides:
         width = letter * len(guide.label)
-        place, _ = _best_place(shown, guide, width, (x, y))
+        place, covered = _best_place(shown, guide, width, (x, y))
+        if covered:
+            place, _ = _best_place(shown, guide, width, (x, y), inner=True)
         yield guide, place
         (at,) = _part(np.array([guide.value]), "linear", _ends(shown, "y"))
-        left = 1 - width if place.right else 0.0
+        left = place.begin(width)
         own_x = np.linspace(left, left + width, STEPS)
         own_y = np.full(STEPS, at + (-0.5 if place.below else 0.5) * HEADROOM_OF_LABEL)
         weight = max(len(x) // STEPS, 1)  # a label must not cover another one
@@ -85,23 +98,39 @@ def label_places(
 
 
 def _best_place(
-    panel: Panel, guide: Guide, width: float, taken: tuple[Floats, Floats]
+    panel: Panel,
+    guide: Guide,
+    width: float,
+    taken: tuple[Floats, Floats],
+    *,
+    inner: bool = False,
 ) -> tuple[LabelPlace, int]:
-    """The first of the places with the fewest points below the label, and their number."""
+    """The first of the places with the fewest points below the label, and their number.
+
+    With `inner` also those between the ends of the guide.
+    """
     x, y = taken
     (at,) = _part(np.array([guide.value]), panel.y_scale, _ends(panel, "y"))
     known = np.isfinite(x) & np.isfinite(y) & (x >= 0) & (x <= 1)
     x, y = x[known], y[known]
-    sides = (True, False) if guide.below else (False, True)
     found = []
-    for right in (True, False):
-        for below in sides:
-            low, high = (at - HEADROOM_OF_LABEL, at) if below else (at, at + HEADROOM_OF_LABEL)
-            inside = low >= 0 if below else high <= 1 + 0.75 * HEADROOM_OF_LABEL
-            over = (x >= 1 - width) if right else (x <= width)
-            covered = int(np.count_nonzero(over & (y > low) & (y < high)))
-            found.append((LabelPlace(right, below), covered if inside else len(x) + 1))
+    for place in _places(guide, width, inner):
+        below, left = place.below, place.begin(width)
+        low, high = (at - HEADROOM_OF_LABEL, at) if below else (at, at + HEADROOM_OF_LABEL)
+        inside = low >= 0 if below else high <= 1 + 0.75 * HEADROOM_OF_LABEL
+        over = (x >= left) & (x <= left + width)
+        covered = int(np.count_nonzero(over & (y > low) & (y < high)))
+        found.append((place, covered if inside else len(x) + 1))
     return min(found, key=lambda one: one[1])
+
+
+def _places(guide: Guide, width: float, inner: bool) -> Iterator[LabelPlace]:
+    """Yields the places of a label at the ends of its guide, and with `inner` those between."""
+    sides = (True, False) if guide.below else (False, True)
+    yield from (LabelPlace(right, below) for right in (True, False) for below in sides)
+    if inner:
+        between = np.linspace(0, max(1 - width, 0), STEPS)
+        yield from (LabelPlace(False, side, float(left)) for left in between for side in sides)
 
 
 def show_hidden(panel: Panel) -> Panel:
@@ -255,11 +284,18 @@ def _covered_part(below: tuple[Floats, Floats], above: tuple[Floats, Floats]) ->
 
 def _on_paper(panel: Panel) -> tuple[Floats, Floats]:
     """Points of all marks, as parts of the axes."""
-    parts = [_curve(panel, line) for line in panel.lines] + list(_bars(panel))
+    parts = [_curve(panel, _with_risers(line)) for line in panel.lines] + list(_bars(panel))
     if not parts:
         return np.array([]), np.array([])
     x, y = zip(*parts, strict=True)
     return np.concatenate(x), np.concatenate(y)
+
+
+def _with_risers(line: Line) -> Line:
+    """The line with the upright parts of its steps as parts of its own."""
+    if line.kind != "step" or len(line.x) < 2:
+        return line
+    return replace(line, kind="line", x=np.repeat(line.x, 2)[1:], y=np.repeat(line.y, 2)[:-1])
 
 
 def _curve(panel: Panel, line: Line) -> tuple[Floats, Floats]:

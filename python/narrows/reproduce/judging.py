@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -23,6 +23,10 @@ MOST_TOLD = 6
 SAME = 1e-6
 """Values with a smaller relative difference count as the same."""
 OWN_PATH = "the number is of the document's path"
+MISSING = (
+    "A trial in which it never happens has no value: then the rule is met only if every trial lies "
+    "inside, and not met only if every one lies outside."
+)
 EQUAL = "Equal values count as one trial, as all trials of a condition were the same run here."
 
 
@@ -56,7 +60,7 @@ def judge_bounds(
     told = _all_measured_text(data, held_to, named, shown)
     return Check(
         statement,
-        _rule_text(data, how, held_to),
+        _rule_text(data, how, held_to, named.values()),
         held_to.says,
         f"{told or 'nothing'}{more}{_expected_text(data, named, shown)}",
         combine(decision.passed for decision in decisions),
@@ -82,7 +86,7 @@ def judge_share(
         told = f"{count} of {len(known)} trials ({100 * low:.0f} to {100 * high:.0f} %)"
     return Check(
         statement,
-        _rule_text(data, how, held_to),
+        _rule_text(data, how, held_to, [known]),
         held_to.says,
         f"{told}{_expected_text(data, {'': known}, {'': decision})}",
         decision.passed,
@@ -91,9 +95,10 @@ def judge_share(
     )
 
 
-def _rule_text(data: Data, how: str, held_to: Rule) -> str:
-    """How a check is measured, when it is met, and how equal values count."""
-    return f"{how} {held_to.words}{f' {EQUAL}' if data.same_runs else ''}"
+def _rule_text(data: Data, how: str, held_to: Rule, samples: Iterable[Samples]) -> str:
+    """How a check is measured, when it is met, and how equal and missing values count."""
+    missing = [MISSING] if any(map(_is_mixed, samples)) else []
+    return " ".join([how, held_to.words, *missing, *([EQUAL] if data.same_runs else [])])
 
 
 def _number(data: Data, values: Samples) -> tuple[float | None, float | None]:
@@ -138,12 +143,20 @@ def _measured_text(data: Data, held_to: Rule, name: str, values: Samples) -> str
         words = "never"
     else:
         words = interval(data, values, 3, held_to.unit)
+    if _is_mixed(values):
+        missing = sum(map(math.isinf, values))
+        words += f" in {len(values) - missing} of {len(values)} trials, never in {missing}"
     if data.same_runs and len(values) == 1:
         words += " on one path"
     known = [v for v in values if math.isfinite(v)]
-    if held_to.stated and known:
+    if held_to.stated and known and not _is_mixed(values):
         words += f" ({100 * (mean(known) / held_to.stated - 1):+.0f} %)"
     return f"{name}: {words}" if name else words
+
+
+def _is_mixed(values: Samples) -> bool:
+    """Returns True if an event happens in some of the trials and never in others."""
+    return any(map(math.isinf, values)) and any(map(math.isfinite, values))
 
 
 def _expected_text(

@@ -53,16 +53,17 @@ def read_table(path: Path) -> dict[str, Any]:
         raise InputError.at("", found, "a file that can be read", str(path)) from error
 
 
-def _studies() -> Path:
-    """Returns the folder of our documents.
+def studies_folder(package: Path) -> Path:
+    """Returns the folder of our documents for the package in this folder.
 
-    It is in an installed package, or at the top of the repository.
+    It is at the top of the repository, or in an installed package. If the build of a wheel is
+    killed, its copy stays in the repository, where the sources come first.
     """
-    installed = HERE.parent / "studies"
-    return installed if installed.is_dir() else HERE.parents[2] / "studies"
+    source = package.parents[1] / "studies"
+    return source if (source / OUR_DOCUMENTS[0]).is_dir() else package / "studies"
 
 
-STUDIES = _studies()
+STUDIES = studies_folder(HERE.parent)
 
 
 @dataclass(frozen=True, eq=False)

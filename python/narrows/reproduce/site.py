@@ -25,6 +25,7 @@ from narrows.reproduce.exhibit import Data, Exhibit, Finding, Picture, Scope
 from narrows.reproduce.gather import Work
 from narrows.reproduce.library import documents, library
 from narrows.reproduce.records import read_list, write_list
+from narrows.reproduce.unchanged import still_holds
 from narrows.store.atomic import write_text
 from narrows.store.cells import harmless_frame
 from narrows.store.parquet import write_parquet
@@ -56,13 +57,6 @@ class StoredFigure:
         return (self.figure, self.backend, self.profile, self.quick)
 
 
-HOLDS = {
-    "confirmed": "holds",
-    "partly": "holds in part",
-    "refuted": "doesn't hold",
-    "differs": "doesn't hold",
-}
-"""The meaning of verdicts under changed conditions; the others stay as they are."""
 NOT_RECORDED = "not recorded, since the claims are about the conditions without the change"
 
 
@@ -163,11 +157,11 @@ def _page(
     versions = [
         {
             "label": _label(exhibit, way, any(one.quick for one in ways)),
-            "words": {},
+            "change": "",
             "note": _note(way),
             "files": way,
             "found": [
-                (claims()[item.claim], item.verdict, ledger.finding(item))
+                (claims()[item.claim], item.verdict, item.verdict, ledger.finding(item))
                 for item in entries
                 if _same(item, way)
             ],
@@ -202,18 +196,24 @@ def write_changed_page(
             "label": f"{_label(exhibit, way.stored, beside_quick=False)}, {told}",
             "note": note,
             "files": files,
-            "found": [(claims()[one.claim], one.verdict, one) for one in findings],
-            "words": words,
+            "found": found,
+            "change": change,
         }
         for way in ways
-        for told, note, files, findings, words in (
-            (way.variation, NOT_RECORDED, way.stored, way.findings, HOLDS),
+        for told, note, files, found, change in (
+            (
+                way.variation,
+                NOT_RECORDED,
+                way.stored,
+                [(claims()[one.claim], one.verdict, still_holds(one), one) for one in way.findings],
+                way.variation.partition(": ")[2],
+            ),
             (
                 "as written",
                 "",
                 replace(way.stored, plates=(), tables=(), runs=""),
-                way.unchanged,
-                {},
+                [(claims()[one.claim], one.verdict, one.verdict, one) for one in way.unchanged],
+                "",
             ),
         )
     ]

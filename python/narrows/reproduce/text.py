@@ -11,7 +11,8 @@ from narrows.reproduce.exhibit import Finding
 from narrows.reproduce.ledger import ClaimVerdicts, LedgerEntry, counts_by_kind, in_words
 from narrows.reproduce.library import documents
 from narrows.reproduce.make import ReproducedFigure, Reproduction
-from narrows.reproduce.site import HOLDS, NOT_RECORDED
+from narrows.reproduce.site import NOT_RECORDED
+from narrows.reproduce.unchanged import still_holds
 from narrows.words import align
 
 WIDTH = 100
@@ -81,9 +82,9 @@ def _headline(finding: Finding, unchanged: Finding | None, change: str) -> str:
     """Returns the verdict on a claim, or whether it still holds with a change of conditions."""
     if not change:
         return f"{finding.verdict}: {finding.claim}"
-    words = HOLDS.get(finding.verdict, finding.verdict)
-    if not all(check.is_judged for check in finding.checks):
-        words += ", as far as it can be judged,"
+    words = still_holds(finding)
+    if "," in words:
+        words += ","
     before = f" (as written: {unchanged.verdict})" if unchanged else ""
     return f"{words} with {change}: {finding.claim}{before}"
 

@@ -1,4 +1,4 @@
-"""Shows the figure of changed conditions with that of the conditions as the document has them."""
+"""Says and shows what changed conditions change in a figure of a document."""
 
 from __future__ import annotations
 
@@ -7,10 +7,26 @@ from dataclasses import replace
 
 from narrows.figures.model import Figure, Panel, Stack
 from narrows.figures.sweeps.panels import share_axes
+from narrows.reproduce.exhibit import Finding
 from narrows.words import begin_lower
+
+HOLDS = {
+    "confirmed": "holds",
+    "partly": "holds in part",
+    "refuted": "doesn't hold",
+    "differs": "doesn't hold",
+}
+"""The meaning of verdicts under changed conditions; the others stay as they are."""
 
 _OF_DOCUMENT = re.compile(r"(the )?(paper|slide|study)\b")
 """The beginning of the labels of lines at a document's numbers."""
+
+
+def still_holds(finding: Finding) -> str:
+    """Returns whether a claim still holds, by its finding under changed conditions."""
+    words = HOLDS.get(finding.verdict, finding.verdict)
+    judged = all(check.is_judged for check in finding.checks)
+    return words if judged else f"{words}, as far as it can be judged"
 
 
 def without_documents_lines(figure: Figure) -> Figure:

@@ -198,7 +198,7 @@ def _note(guide: Guide, place: LabelPlace, axis: str) -> dict[str, Any]:
     return {
         "text": words(guide.label),
         "xref": "paper",
-        "x": int(place.right),
+        "x": int(place.right) if place.left is None else place.left,
         "xanchor": "right" if place.right else "left",
         "yref": axis,
         "y": guide.value,

@@ -134,14 +134,14 @@ def draw_upright_guide(axes: Axes, guide: Guide, end: int = 1) -> None:
 def draw_guide(axes: Axes, guide: Guide, place: LabelPlace | None) -> None:
     """A dashed line with its label at a place, or else outside the axes, at its right end."""
     axes.axhline(guide.value, **RULE)
-    right, below = place or (True, False)
     words = {**WORDS, "xycoords": axes.get_yaxis_transform()}
     if place is None:
         axes.annotate(guide.label, (1, guide.value), xytext=(3, 0), va="center", **words)
         return
-    gap = (0 if right else 3, -3 if below else 2)
-    axes.annotate(guide.label, (right, guide.value), xytext=gap, ha="right" if right else "left",
-                  va="top" if below else "bottom", **words)  # fmt: skip
+    x = place.right if place.left is None else place.left
+    gap = (0 if place.right else 3, -3 if place.below else 2)
+    axes.annotate(guide.label, (x, guide.value), xytext=gap, ha="right" if place.right else "left",
+                  va="top" if place.below else "bottom", **words)  # fmt: skip
 
 
 _DRAW: dict[type, Callable[[Any, Any], None]] = {
