@@ -410,7 +410,7 @@ def main(places: Sequence[str]) -> None:
     """Writes the pages from the ledgers and judgements in the directories."""
     directories = [DATA, *map(Path, places)]
     entries = {entry.key: entry for place in directories for entry in ledger.read(place)}
-    judged = judgements.replaced(one for place in directories for one in judgements.read(place))
+    judged = judgements.newest(one for place in directories for one in judgements.read(place))
     found = ledger.lines(whole(list(entries.values())), own_profiles(), judged)
     TARGET.write_text(page(found, judged), encoding="utf-8")
     for target, text in other_pages(judged):

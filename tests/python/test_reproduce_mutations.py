@@ -180,7 +180,7 @@ def test_claims_fail_where_they_must(named, tmp_path) -> None:
     missed = {one.claim for one in found if one.answer == negative.MISSED}
     assert not missed
     kept = [one.key for one in judgements.read(tmp_path)]
-    assert kept == [one.key for one in judgements.replaced(made)]
+    assert kept == [one.key for one in judgements.newest(made)]
 
 
 def test_a_control_that_estimates_no_bandwidth_is_noticed_as_well(tmp_path) -> None:
@@ -356,5 +356,5 @@ def test_a_judgement_with_fewer_looks_replaces_none() -> None:
         replace(judgement(verdict=verdict), looks=looks)
         for verdict, looks in (("confirmed", 3), ("undecided", 1), ("refuted", 3))
     )
-    assert judgements.replaced([first, fewer]) == [first]
-    assert judgements.replaced([fewer, first, more]) == [more]
+    assert judgements.newest([first, fewer]) == [first]
+    assert judgements.newest([fewer, first, more]) == [more]

@@ -50,7 +50,7 @@ class Judgement:
 
     @property
     def key(self) -> tuple[str, str, str, bool]:
-        """The key under which another judgement replaces this one (`replaced`)."""
+        """The key under which another judgement replaces this one (`newest`)."""
         return (self.claim, self.change, self.profile, self.quick)
 
     @property
@@ -167,14 +167,14 @@ def read_recorded() -> list[Judgement]:
 
 def read_known(out: Path) -> list[Judgement]:
     """Returns the judgements made here, and the recorded ones that they don't replace."""
-    return replaced((*read_recorded(), *read(out)))
+    return newest((*read_recorded(), *read(out)))
 
 
 def _write(out: Path, new: Sequence[Judgement]) -> None:
-    write_list(out / RECORD, "judgements", replaced((*read(out), *new)))
+    write_list(out / RECORD, "judgements", newest((*read(out), *new)))
 
 
-def replaced(judgements: Iterable[Judgement]) -> list[Judgement]:
+def newest(judgements: Iterable[Judgement]) -> list[Judgement]:
     """Returns the last judgement under each key, in the order of the claims.
 
     One with fewer looks replaces none: it may be undecided where the other is settled.
