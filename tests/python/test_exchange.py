@@ -16,6 +16,7 @@ from narrows.compare.text import lines
 from narrows.diff import Effect, diff
 from narrows.errors import InputError
 from narrows.exchange import FORMATS, export_run, import_files
+from narrows.packets import WIRE
 from narrows.store import Result, open_result
 from narrows.sweeps import export_file
 
@@ -121,6 +122,20 @@ def test_goodput_is_that_of_the_receivers_bytes_and_seconds(tmp_path: Path) -> N
     samples = result.trials[0].tables["flow_samples"]
     assert samples["time_s"].to_list() == [0.0, 0.5, 1.25]
     assert samples["delivery_mbps"].to_list() == [None, 4.0, pytest.approx(250_000 * 8e-6 / 0.75)]
+
+
+def test_a_receiver_measures_until_its_end_not_for_the_senders_seconds(tmp_path: Path) -> None:
+    # As iperf 3.12 writes it: the receiver's seconds repeat the sender's.
+    rate = 500_000 * 8 / 1.25
+    receiver = {"socket": 5, "start": 0, "end": 1.25, "seconds": 1.0, "bytes": 500_000}
+    ends = {"sender": {"socket": 5, "bytes": 750_000, "seconds": 1.0}, "receiver": receiver}
+    received = {**receiver, "seconds": 1.25, "bits_per_second": rate}
+    document = {**IPERF3, "end": {"streams": [ends], "sum_received": received}}
+    source = file(tmp_path, "one.json", document)
+    result = import_files([source], overrides=["path.rate=4mbit"], out=tmp_path / "out")
+    assert flow(result)["goodput_mbps"] == pytest.approx(rate / 1e6)
+    used = result.summary["runs"][0]["bottleneck"]["utilization"]
+    assert used == pytest.approx(rate * WIRE / 4e6, rel=1e-3)
 
 
 def test_the_command_says_what_the_delays_are(tmp_path: Path, capsys: Capture) -> None:
