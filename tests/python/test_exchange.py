@@ -419,6 +419,33 @@ def test_given_values_replace_estimates_and_files_are_merged(
     assert result.trials[0].scenario["path"]["rate_bps"] == 100_000_000
 
 
+def standing_queue(shift_ms: int = 0) -> dict[str, object]:
+    """A measurement at 10 Mbit/s whose RTT is 60 to 80 ms, as of a queue that never empties."""
+    rtts = [60, 70, 80, 70, 60, 70, 80, 70]
+    rows = [interval(n, 603_000, rtt=(ms + shift_ms) * 1000) for n, ms in enumerate(rtts)]
+    return {**IPERF3, "intervals": [{"streams": [one], "sum": {}} for one in rows]}
+
+
+def test_the_buffer_follows_from_the_given_rate_and_rtt(tmp_path: Path) -> None:
+    given, source = ["path.rate=10mbit", "path.rtt=40ms"], standing_queue()
+    measured = file(tmp_path, "one.json", source)
+    result = import_files([measured], overrides=given, out=tmp_path / "out")
+    buffer_bytes = 10e6 * (80 - 40) / 8e3
+    assert result.trials[0].scenario["path"]["buffer"] == {"bytes": buffer_bytes}
+    assert 'buffer = "50000b"' in result.spec
+    backlog = result.trials[0].tables["queue_samples"]["backlog_bytes"]
+    assert max(backlog.drop_nulls()) <= buffer_bytes
+
+
+def test_a_given_rtt_is_that_of_every_flow(tmp_path: Path) -> None:
+    files = [file(tmp_path, f"{ms}.json", standing_queue(shift_ms=ms)) for ms in (0, 20)]
+    for ms in (40, 70):
+        result = import_files(files, overrides=[f"path.rtt={ms}ms"], out=tmp_path / f"out{ms}")
+        scenario = result.trials[0].scenario
+        assert scenario["path"]["rtt_ns"] == ms * 1_000_000
+        assert all(each["rtt_ns"] is None for each in scenario["flows"])
+
+
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("ran")

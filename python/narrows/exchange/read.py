@@ -64,7 +64,7 @@ def read_files(
     parts = [_read(Path(file), form) for file in files]
     measured, place = _merge([part for part, _ in parts]), Path(files[0])
     loaded, flows, path = _describe(measured, place, overrides)
-    tables = _tables(measured, flows, path.known, given_rtt_ms(loaded.spec.scenario, overrides))
+    tables = _tables(measured, flows, path.known)
     info = RunInfo(
         backend=BACKEND,
         engine=parts[0][1],
@@ -167,28 +167,34 @@ def _describe(
 ) -> tuple[CheckedSpecification, list[dict[str, Any]], PathEstimate]:
     """A specification of the measurement, each flow as `narrows.analyze` describes it, its path.
 
-    Of that is known what is given, shown by the file, or seen.
+    The rate and the RTT that are given, or shown by the file, decide the estimate of the rest.
     """
-    flows = [_facts(flow) for flow in measured.flows]
-    samples = join(measured.flows)
-    path = estimate(flows, samples, measured.interval_s)
-    if measured.rate_bps:
-        path = replace(path, rate_bps=measured.rate_bps, known=True)
-    given = _given_places(overrides)
-    known, delay_known = path.known or "path.rate" in given, path.delay_known or "path.rtt" in given
-    path = replace(path, known=known, delay_known=delay_known)
+    loaded, flows, path = _estimate(measured, place, measured.rate_bps, None)
+    if not overrides:
+        return loaded, flows, path
+    scenario = parse(loaded.text, loaded.spec.name, overrides).spec.scenario
+    given_bps = scenario["path"]["rate_bps"] if "path.rate" in _given_places(overrides) else None
+    given_ms = given_rtt_ms(scenario, overrides)
+    loaded, flows, path = _estimate(measured, place, given_bps or measured.rate_bps, given_ms)
+    return parse(loaded.text, loaded.spec.name, overrides), flows, path
+
+
+def _estimate(
+    measured: FileMeasurements, place: Path, known_bps: int | None, empty_rtt_ms: float | None
+) -> tuple[CheckedSpecification, list[dict[str, Any]], PathEstimate]:
+    """The measurement described with the rate and the RTT without a queue, as far as known."""
+    flows = [_facts(flow, empty_rtt_ms) for flow in measured.flows]
+    path = estimate(flows, join(measured.flows), measured.interval_s, known_bps)
+    path = replace(path, known=path.known or known_bps is not None)
     end_s = max(flow.end_s for flow in measured.flows)
-    name, interval_ns = _title(place), round(measured.interval_s * 1e9)
-    loaded = specification(name, flows, path, (str(place), end_s), interval_ns)
-    if overrides:
-        loaded = parse(loaded.text, name, overrides)
-    return loaded, flows, path
+    interval_ns = round(measured.interval_s * 1e9)
+    return specification(_title(place), flows, path, (str(place), end_s), interval_ns), flows, path
 
 
-def _facts(flow: MeasuredFlow) -> dict[str, Any]:
+def _facts(flow: MeasuredFlow, empty_rtt_ms: float | None) -> dict[str, Any]:
     rtts = flow.samples["rtt_ms"].drop_nulls()
     lowest = pl.concat([rtts, flow.samples["min_rtt_ms"].drop_nulls()])
-    least = float(str(lowest.min())) if len(lowest) else None
+    least = empty_rtt_ms or (float(str(lowest.min())) if len(lowest) else None)
     high = rtts.quantile(0.99, "higher") if len(rtts) else None
     mean = float(str(rtts.mean())) if len(rtts) else None
     return {
@@ -219,12 +225,11 @@ def _tables(
     measured: FileMeasurements,
     flows: Sequence[Mapping[str, Any]],
     capacity_known: bool,
-    empty_rtt_ms: float | None,
 ) -> dict[str, pl.DataFrame]:
     samples = join(measured.flows)
     queue = measured.queue
     if queue is None:
-        queue = queue_samples(flows, samples, capacity_known, empty_rtt_ms)
+        queue = queue_samples(flows, samples, capacity_known)
     return {
         "flow_samples": samples,
         "queue_samples": queue,
