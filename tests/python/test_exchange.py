@@ -16,7 +16,9 @@ from narrows.compare.text import lines
 from narrows.diff import Effect, diff
 from narrows.errors import InputError
 from narrows.exchange import FORMATS, export_run, import_files
+from narrows.exchange.beside import import_beside
 from narrows.packets import WIRE
+from narrows.spec import load_study
 from narrows.store import Result, open_result
 from narrows.sweeps import export_file
 
@@ -439,11 +441,55 @@ def test_the_buffer_follows_from_the_given_rate_and_rtt(tmp_path: Path) -> None:
 
 def test_a_given_rtt_is_that_of_every_flow(tmp_path: Path) -> None:
     files = [file(tmp_path, f"{ms}.json", standing_queue(shift_ms=ms)) for ms in (0, 20)]
-    for ms in (40, 70):
+    for ms in (40, 70, 100):
         result = import_files(files, overrides=[f"path.rtt={ms}ms"], out=tmp_path / f"out{ms}")
         scenario = result.trials[0].scenario
         assert scenario["path"]["rtt_ns"] == ms * 1_000_000
         assert all(each["rtt_ns"] is None for each in scenario["flows"])
+
+
+def test_a_file_is_imported_with_the_path_of_its_specification(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    measured = file(tmp_path, "client.json", standing_queue())
+    spec = file(tmp_path, "link.toml", SIMULATED.replace('"bbr"', '"cubic"'))
+    beside = ("--trials", "2", "--max-trials", "2", "--out", "out")
+    run_cli("compare", str(spec), "--backends", f"sim,import:{measured}", *beside)
+    assert capsys.readouterr().out.count("import:client.json") == 2  # the heading and the verdict
+    assert json.loads(Path("out/compare.json").read_text())["reference"] == "import:client.json"
+    (place,) = Path("narrows-results").glob("client-*")
+    path = open_result(place).trials[0].scenario["path"]
+    assert (path["rate_bps"], path["rtt_ns"]) == (10_000_000, 40_000_000)
+
+
+@pytest.mark.parametrize(
+    ("count", "changes", "rtts_ms", "shortest_ms"),
+    [
+        (2, ["flows[1].rtt=60ms"], [None, 60], 40),
+        (1, ["flows[1].rtt=60ms"], [None], 40),
+        (2, ["flows[1].rtt=60ms,70ms"], [None, None], 40),
+        (2, ["path.rtt=30ms,40ms"], [None, 80], 60),
+    ],
+)
+def test_an_import_takes_what_all_combinations_agree_on(
+    count: int, changes: list[str], rtts_ms: list[int | None], shortest_ms: int, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        {"streams": [interval(n, 300_000, rtt=(60 + 20 * (one + n % 2)) * 1000, socket=one)
+                     for one in range(count)]}
+        for n in range(6)
+    ]  # fmt: skip
+    measured = file(tmp_path, "client.json", {**IPERF3, "intervals": rows})
+    two = SIMULATED.replace('cca = "bbr"', 'cca = "cubic"\n[[flows]]\ncca = "cubic"')
+    study = load_study(file(tmp_path, "link.toml", two), changes)
+    scenario = import_beside(measured, study).trials[0].scenario
+    assert scenario["path"]["rate_bps"] == 10_000_000
+    assert scenario["path"]["rtt_ns"] == shortest_ms * 1_000_000
+    found = [flow["rtt_ns"] and flow["rtt_ns"] / 1e6 for flow in scenario["flows"]]
+    assert found == rtts_ms
 
 
 @pytest.fixture(scope="module")

@@ -25,6 +25,7 @@ from narrows.late import pl
 from narrows.metrics import summarise
 from narrows.spec import CheckedSpecification, parse
 from narrows.spec.registry import ccas
+from narrows.spec.scenario import Scenario
 from narrows.spec.suggest import one_of
 from narrows.spec.values import spell
 from narrows.store import Result, RunInfo, RunRecord, digest
@@ -169,21 +170,25 @@ def _describe(
 
     The rate and the RTT that are given, or shown by the file, decide the estimate of the rest.
     """
-    loaded, flows, path = _estimate(measured, place, measured.rate_bps, None)
+    nothing = [None] * len(measured.flows)
+    loaded, flows, path = _estimate(measured, place, measured.rate_bps, nothing)
     if not overrides:
         return loaded, flows, path
     scenario = parse(loaded.text, loaded.spec.name, overrides).spec.scenario
     given_bps = scenario["path"]["rate_bps"] if "path.rate" in _given_places(overrides) else None
-    given_ms = given_rtt_ms(scenario, overrides)
-    loaded, flows, path = _estimate(measured, place, given_bps or measured.rate_bps, given_ms)
+    rtts = _given_rtts_ms(scenario, overrides)
+    loaded, flows, path = _estimate(measured, place, given_bps or measured.rate_bps, rtts)
     return parse(loaded.text, loaded.spec.name, overrides), flows, path
 
 
 def _estimate(
-    measured: FileMeasurements, place: Path, known_bps: int | None, empty_rtt_ms: float | None
+    measured: FileMeasurements,
+    place: Path,
+    known_bps: int | None,
+    empty_rtts_ms: Sequence[float | None],
 ) -> tuple[CheckedSpecification, list[dict[str, Any]], PathEstimate]:
-    """The measurement described with the rate and the RTT without a queue, as far as known."""
-    flows = [_facts(flow, empty_rtt_ms) for flow in measured.flows]
+    """The measurement described with the rate and the flows' RTTs without a queue, if known."""
+    flows = [_facts(flow, ms) for flow, ms in zip(measured.flows, empty_rtts_ms, strict=True)]
     path = estimate(flows, join(measured.flows), measured.interval_s, known_bps)
     path = replace(path, known=path.known or known_bps is not None)
     end_s = max(flow.end_s for flow in measured.flows)
@@ -210,10 +215,19 @@ def _facts(flow: MeasuredFlow, empty_rtt_ms: float | None) -> dict[str, Any]:
     }
 
 
-def given_rtt_ms(scenario: Mapping[str, Any], overrides: Sequence[str]) -> float | None:
+def given_rtt_ms(scenario: Scenario, overrides: Sequence[str]) -> float | None:
     """The path's round-trip time, if the overrides give it."""
     given = "path.rtt" in _given_places(overrides)
     return float(scenario["path"]["rtt_ns"]) / 1e6 if given else None
+
+
+def _given_rtts_ms(scenario: Scenario, overrides: Sequence[str]) -> list[float | None]:
+    """The RTT of each flow without a queue, if the overrides give it or the path's."""
+    given, path_ms = _given_places(overrides), given_rtt_ms(scenario, overrides)
+    return [
+        flow["rtt_ns"] / 1e6 if f"flows[{number}].rtt" in given and flow["rtt_ns"] else path_ms
+        for number, flow in enumerate(scenario["flows"])
+    ]
 
 
 def _given_places(overrides: Sequence[str]) -> set[str | None]:
