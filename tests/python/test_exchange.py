@@ -448,6 +448,32 @@ def test_a_given_rtt_is_that_of_every_flow(tmp_path: Path) -> None:
         assert all(each["rtt_ns"] is None for each in scenario["flows"])
 
 
+RATE, EXCESS = "the highest rate of all flows together", "the excess of round trips over the given"
+ALL = f"{RATE}, the shortest round trip, and the excess of the others over it."
+FIRST = ["path.rate=10mbit", "path.rtt=40ms"]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ([], f"rate, delay, buffer and queue are estimates: {ALL}"),
+        (FIRST[1:], f"rate, buffer and queue are estimates: {RATE} and {EXCESS} delay."),
+        (FIRST, f"buffer and queue are estimates: {EXCESS} delay."),
+        ([*FIRST, "path.buffer=1bdp"], f"queue is an estimate: {EXCESS} delay."),
+    ],
+)
+def test_the_page_names_only_what_was_estimated(
+    given: list[str], said: str, tmp_path: Path
+) -> None:
+    measured = file(tmp_path, "client.json", standing_queue())
+    result = import_files([measured], overrides=given, out=tmp_path / "out")
+    page = (result.path / "report.html").read_text().replace("&#39;", "'")
+    assert f"This is a measurement. The path's {said}<" in page
+    comment = " ".join(line[2:] for line in result.spec.splitlines() if line.startswith("# "))
+    if comment:
+        assert ("delay" in comment.partition(" are estimates")[0]) == (not given)
+
+
 def test_a_file_is_imported_with_the_path_of_its_specification(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:

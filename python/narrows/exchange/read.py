@@ -6,7 +6,7 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from narrows.files import reason
 from narrows.late import pl
 from narrows.metrics import summarise
 from narrows.spec import CheckedSpecification, parse
+from narrows.spec.estimates import PARTS
 from narrows.spec.registry import ccas
 from narrows.spec.scenario import Scenario
 from narrows.spec.suggest import one_of
@@ -74,7 +75,10 @@ def read_files(
         packets=int(tables["queue_samples"]["forwarded_packets"].max() or 0),  # type: ignore[arg-type]
         cpu_s=0.0,
         wall_s=0.0,
-        conditions={"files": [Path(file).name for file in files]},
+        conditions={
+            "files": [Path(file).name for file in files],
+            "given": [place for place in PARTS.values() if place in _given_places(overrides)],
+        },
     )
     plan = plan_of_capture(loaded, flows, info.digest, path)
     summary = summarise(plan.trials[0].scenario, tables, info, plan.groups)
@@ -177,7 +181,9 @@ def _describe(
     scenario = parse(loaded.text, loaded.spec.name, overrides).spec.scenario
     given_bps = scenario["path"]["rate_bps"] if "path.rate" in _given_places(overrides) else None
     rtts = _given_rtts_ms(scenario, overrides)
-    loaded, flows, path = _estimate(measured, place, given_bps or measured.rate_bps, rtts)
+    loaded, flows, path = _estimate(
+        measured, place, given_bps or measured.rate_bps, rtts, _given_places(overrides)
+    )
     return parse(loaded.text, loaded.spec.name, overrides), flows, path
 
 
@@ -186,6 +192,7 @@ def _estimate(
     place: Path,
     known_bps: int | None,
     empty_rtts_ms: Sequence[float | None],
+    given: Collection[str] = (),
 ) -> tuple[CheckedSpecification, list[dict[str, Any]], PathEstimate]:
     """The measurement described with the rate and the flows' RTTs without a queue, if known."""
     flows = [_facts(flow, ms) for flow, ms in zip(measured.flows, empty_rtts_ms, strict=True)]
@@ -193,7 +200,9 @@ def _estimate(
     path = replace(path, known=path.known or known_bps is not None)
     end_s = max(flow.end_s for flow in measured.flows)
     interval_ns = round(measured.interval_s * 1e9)
-    return specification(_title(place), flows, path, (str(place), end_s), interval_ns), flows, path
+    origin = (str(place), end_s)
+    loaded = specification(_title(place), flows, path, origin, interval_ns, given)
+    return loaded, flows, path
 
 
 def _facts(flow: MeasuredFlow, empty_rtt_ms: float | None) -> dict[str, Any]:
@@ -230,9 +239,10 @@ def _given_rtts_ms(scenario: Scenario, overrides: Sequence[str]) -> list[float |
     ]
 
 
-def _given_places(overrides: Sequence[str]) -> set[str | None]:
+def _given_places(overrides: Sequence[str]) -> set[str]:
     """The places that overrides give."""
-    return {spell(text.partition("=")[0].strip()) for text in overrides}
+    places = (spell(text.partition("=")[0].strip()) for text in overrides)
+    return {place for place in places if place is not None}
 
 
 def _tables(
