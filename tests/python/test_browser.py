@@ -349,6 +349,24 @@ def test_wide_parts_say_on_a_phone_that_they_are_cut(
     assert "Swipe" in browser.value(caption)
 
 
+def test_a_comparison_shows_its_verdicts_on_a_phone_and_all_on_a_screen(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    spec = Path("good.toml")
+    spec.write_text(GOOD)
+    assert main(["run", str(spec), "--out", "run"]) == 0
+    assert main(["export", "run", "--format", "iperf3", "--out", "client"]) == 0
+    (client,) = Path().glob("client-*.json")
+    options = ["--trials", "2", "--max-trials", "2", "--out", "out"]
+    assert main(["compare", str(spec), "--backends", f"sim,import:{client}", *options]) in (0, 1)
+    for width, column in ((390, 2), (1400, 8)):
+        browser.open(tmp_path / "out" / "compare.html", width)
+        cells = f"[...document.querySelectorAll('.numbers td:nth-child({column})')]"
+        ends = f"Math.max(...{cells}.map(cell => cell.getBoundingClientRect().right))"
+        assert 0 < browser.value(ends) <= width
+
+
 @pytest.mark.parametrize("kind", ["ledger", "published figure"])
 def test_no_page_shows_backticks(kind: str, sites: dict[str, Path], browser: Browser) -> None:
     browser.open(sites[kind])

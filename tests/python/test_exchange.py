@@ -16,6 +16,9 @@ from narrows.compare.text import lines
 from narrows.diff import Effect, diff
 from narrows.errors import InputError
 from narrows.exchange import FORMATS, export_run, import_files
+from narrows.exchange.beside import import_beside
+from narrows.packets import WIRE
+from narrows.spec import load_study
 from narrows.store import Result, open_result
 from narrows.sweeps import export_file
 
@@ -121,6 +124,20 @@ def test_goodput_is_that_of_the_receivers_bytes_and_seconds(tmp_path: Path) -> N
     samples = result.trials[0].tables["flow_samples"]
     assert samples["time_s"].to_list() == [0.0, 0.5, 1.25]
     assert samples["delivery_mbps"].to_list() == [None, 4.0, pytest.approx(250_000 * 8e-6 / 0.75)]
+
+
+def test_a_receiver_measures_until_its_end_not_for_the_senders_seconds(tmp_path: Path) -> None:
+    # As iperf 3.12 writes it: the receiver's seconds repeat the sender's.
+    rate = 500_000 * 8 / 1.25
+    receiver = {"socket": 5, "start": 0, "end": 1.25, "seconds": 1.0, "bytes": 500_000}
+    ends = {"sender": {"socket": 5, "bytes": 750_000, "seconds": 1.0}, "receiver": receiver}
+    received = {**receiver, "seconds": 1.25, "bits_per_second": rate}
+    document = {**IPERF3, "end": {"streams": [ends], "sum_received": received}}
+    source = file(tmp_path, "one.json", document)
+    result = import_files([source], overrides=["path.rate=4mbit"], out=tmp_path / "out")
+    assert flow(result)["goodput_mbps"] == pytest.approx(rate / 1e6)
+    used = result.summary["runs"][0]["bottleneck"]["utilization"]
+    assert used == pytest.approx(rate * WIRE / 4e6, rel=1e-3)
 
 
 def test_the_command_says_what_the_delays_are(tmp_path: Path, capsys: Capture) -> None:
@@ -402,6 +419,103 @@ def test_given_values_replace_estimates_and_files_are_merged(
     result = open_result(out)
     assert len(result.summary["runs"][0]["flows"]) == 2
     assert result.trials[0].scenario["path"]["rate_bps"] == 100_000_000
+
+
+def standing_queue(shift_ms: int = 0) -> dict[str, object]:
+    """A measurement at 10 Mbit/s whose RTT is 60 to 80 ms, as of a queue that never empties."""
+    rtts = [60, 70, 80, 70, 60, 70, 80, 70]
+    rows = [interval(n, 603_000, rtt=(ms + shift_ms) * 1000) for n, ms in enumerate(rtts)]
+    return {**IPERF3, "intervals": [{"streams": [one], "sum": {}} for one in rows]}
+
+
+def test_the_buffer_follows_from_the_given_rate_and_rtt(tmp_path: Path) -> None:
+    given, source = ["path.rate=10mbit", "path.rtt=40ms"], standing_queue()
+    measured = file(tmp_path, "one.json", source)
+    result = import_files([measured], overrides=given, out=tmp_path / "out")
+    buffer_bytes = 10e6 * (80 - 40) / 8e3
+    assert result.trials[0].scenario["path"]["buffer"] == {"bytes": buffer_bytes}
+    assert 'buffer = "50000b"' in result.spec
+    backlog = result.trials[0].tables["queue_samples"]["backlog_bytes"]
+    assert max(backlog.drop_nulls()) <= buffer_bytes
+
+
+def test_a_given_rtt_is_that_of_every_flow(tmp_path: Path) -> None:
+    files = [file(tmp_path, f"{ms}.json", standing_queue(shift_ms=ms)) for ms in (0, 20)]
+    for ms in (40, 70, 100):
+        result = import_files(files, overrides=[f"path.rtt={ms}ms"], out=tmp_path / f"out{ms}")
+        scenario = result.trials[0].scenario
+        assert scenario["path"]["rtt_ns"] == ms * 1_000_000
+        assert all(each["rtt_ns"] is None for each in scenario["flows"])
+
+
+RATE, EXCESS = "the highest rate of all flows together", "the excess of round trips over the given"
+ALL = f"{RATE}, the shortest round trip, and the excess of the others over it."
+FIRST = ["path.rate=10mbit", "path.rtt=40ms"]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ([], f"rate, delay, buffer and queue are estimates: {ALL}"),
+        (FIRST[1:], f"rate, buffer and queue are estimates: {RATE} and {EXCESS} delay."),
+        (FIRST, f"buffer and queue are estimates: {EXCESS} delay."),
+        ([*FIRST, "path.buffer=1bdp"], f"queue is an estimate: {EXCESS} delay."),
+    ],
+)
+def test_the_page_names_only_what_was_estimated(
+    given: list[str], said: str, tmp_path: Path
+) -> None:
+    measured = file(tmp_path, "client.json", standing_queue())
+    result = import_files([measured], overrides=given, out=tmp_path / "out")
+    page = (result.path / "report.html").read_text().replace("&#39;", "'")
+    assert f"This is a measurement. The path's {said}<" in page
+    comment = " ".join(line[2:] for line in result.spec.splitlines() if line.startswith("# "))
+    if comment:
+        assert ("delay" in comment.partition(" are estimates")[0]) == (not given)
+
+
+def test_a_file_is_imported_with_the_path_of_its_specification(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    measured = file(tmp_path, "client.json", standing_queue())
+    spec = file(tmp_path, "link.toml", SIMULATED.replace('"bbr"', '"cubic"'))
+    beside = ("--trials", "2", "--max-trials", "2", "--out", "out")
+    run_cli("compare", str(spec), "--backends", f"sim,import:{measured}", *beside)
+    assert capsys.readouterr().out.count("import:client.json") == 2  # the heading and the verdict
+    assert json.loads(Path("out/compare.json").read_text())["reference"] == "import:client.json"
+    (place,) = Path("narrows-results").glob("client-*")
+    path = open_result(place).trials[0].scenario["path"]
+    assert (path["rate_bps"], path["rtt_ns"]) == (10_000_000, 40_000_000)
+
+
+@pytest.mark.parametrize(
+    ("count", "changes", "rtts_ms", "shortest_ms"),
+    [
+        (2, ["flows[1].rtt=60ms"], [None, 60], 40),
+        (1, ["flows[1].rtt=60ms"], [None], 40),
+        (2, ["flows[1].rtt=60ms,70ms"], [None, None], 40),
+        (2, ["path.rtt=30ms,40ms"], [None, 80], 60),
+    ],
+)
+def test_an_import_takes_what_all_combinations_agree_on(
+    count: int, changes: list[str], rtts_ms: list[int | None], shortest_ms: int, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        {"streams": [interval(n, 300_000, rtt=(60 + 20 * (one + n % 2)) * 1000, socket=one)
+                     for one in range(count)]}
+        for n in range(6)
+    ]  # fmt: skip
+    measured = file(tmp_path, "client.json", {**IPERF3, "intervals": rows})
+    two = SIMULATED.replace('cca = "bbr"', 'cca = "cubic"\n[[flows]]\ncca = "cubic"')
+    study = load_study(file(tmp_path, "link.toml", two), changes)
+    scenario = import_beside(measured, study).trials[0].scenario
+    assert scenario["path"]["rate_bps"] == 10_000_000
+    assert scenario["path"]["rtt_ns"] == shortest_ms * 1_000_000
+    found = [flow["rtt_ns"] and flow["rtt_ns"] / 1e6 for flow in scenario["flows"]]
+    assert found == rtts_ms
 
 
 @pytest.fixture(scope="module")

@@ -64,11 +64,16 @@ def round_trip_ms(flow: Flow) -> float | None:
     return float(ahead) if behind is None else float(ahead) + float(behind)
 
 
-def estimate(flows: Sequence[Flow], samples: pl.DataFrame, interval_s: float) -> PathEstimate:
-    """The path that `flows` and their `flow_samples` show."""
+def estimate(
+    flows: Sequence[Flow],
+    samples: pl.DataFrame,
+    interval_s: float,
+    known_bps: int | None = None,
+) -> PathEstimate:
+    """The path that `flows` and their `flow_samples` show; its rate may be known already."""
     rtts = [rtt for rtt in (round_trip_ms(flow) for flow in flows) if rtt]
     rtt_ns = max(round(min(rtts, default=1.0) * 1e6), 1000)
-    rate_bps = max(_highest_rate(samples, max(WINDOW_S, interval_s)), 1000)
+    rate_bps = known_bps or max(_highest_rate(samples, max(WINDOW_S, interval_s)), 1000)
     # The RTTs of thin flows are longer by delayed acknowledgements.
     most = max(flow["received_bytes"] for flow in flows) / 2
     delays = [_most_delay_ms(flow) for flow in flows if flow["received_bytes"] >= most]
@@ -186,20 +191,15 @@ def queue_samples(
     flows: Sequence[Flow],
     samples: pl.DataFrame,
     capacity_known: bool,
-    empty_rtt_ms: float | None = None,
 ) -> pl.DataFrame:
     """The bottleneck as the flows felt it, in the columns that every back end writes.
 
     The backlog is what the flows together delivered in the time by which their RTTs exceeded their
-    minimum, or `empty_rtt_ms` where the path's RTT is known. Packets lost count as dropped by the
-    queue: those that never arrived if both ends were captured, otherwise those retransmitted. What
-    the flows don't show is null; of a link whose capacity is unknown that are its queue and its
-    drops.
+    minimum. Packets lost count as dropped by the queue: those that never arrived if both ends were
+    captured, otherwise those retransmitted. What the flows don't show is null; of a link whose
+    capacity is unknown that are its queue and its drops.
     """
-    least = {
-        i: (flow["rtt_ms"]["min"] or 0.0) if empty_rtt_ms is None else empty_rtt_ms
-        for i, flow in enumerate(flows)
-    }
+    least = {i: flow["rtt_ms"]["min"] or 0.0 for i, flow in enumerate(flows)}
     waiting = samples.with_columns(
         pl.col("flow").cast(pl.Int64).replace_strict(least, return_dtype=pl.Float64).alias("least")
     ).select(

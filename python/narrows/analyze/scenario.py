@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from textwrap import wrap
 
 from narrows._native import MAX_DURATION_NS, MAX_NAME
 from narrows.analyze.inferred import ends, impairments, workload
 from narrows.analyze.path import Flow, PathEstimate, round_trip_ms
 from narrows.errors import InputError
 from narrows.plan import Plan, Trial, canonical_json, content_hash, plan
+from narrows.spec.estimates import PARTS, describe_estimates
 from narrows.spec.measured import UNKNOWN_CONTROL, measured_control
 from narrows.spec.reading import CheckedSpecification, parse
 from narrows.spec.values import to_toml
@@ -20,11 +22,6 @@ STAND_IN = "cubic"
 """The control that a specification names for a flow whose control is unknown."""
 _ENGINE = "capture 1"
 
-_HEAD = """\
-# This describes a measurement. Rate, delay and buffer are estimates: the highest rate that
-# was seen, the least round trip, the most that round trips exceeded it. With it
-# `narrows run` and `narrows compare` simulate what was measured.
-"""
 _NO_QUEUE = "# a guess: the measurement shows no queue"
 _AT_LEAST = "# the highest seen: the capacity wasn't reached, so it is unknown"
 
@@ -35,11 +32,13 @@ def specification(
     path: PathEstimate,
     measured: tuple[str, float],
     interval_ns: int,
+    given: Collection[str] = (),
 ) -> CheckedSpecification:
     """The specification; its flows are those of the capture, in their order.
 
-    `measured` says where the flows come from, and for how many seconds they were observed.
-    Raises InputError with that place if no specification can describe them.
+    `measured` says where the flows come from, and for how many seconds they were observed; `given`
+    are the places of the path that aren't estimates. Raises InputError with the origin if no
+    specification can describe the flows.
     """
     place, duration_s = measured
     if duration_s <= 0:
@@ -50,10 +49,11 @@ def specification(
         raise InputError.at(place, found, "at most 1000000 s (11.6 days), cut out of it,")
     interval_ns = min(interval_ns, max(round(duration_s * 1e9), 1))
     run = (duration_s, interval_ns)
-    text = _text(name, flows, path, run, causes=False)
+    head = _head(given)
+    text = head + _text(name, flows, path, run, causes=False)
     # An import shows no packets, so no causes.
     if all("causes" in flow for flow in flows):
-        whole = _text(name, flows, path, run, causes=True)
+        whole = head + _text(name, flows, path, run, causes=True)
         # An unusual capture may show causes that no specification can express.
         with contextlib.suppress(InputError):
             return CheckedSpecification(parse(whole, name).spec, whole)
@@ -65,13 +65,23 @@ def specification(
         raise InputError.at(place, found, problem.remedy) from None
 
 
+def _head(given: Collection[str]) -> str:
+    """The comment at the beginning of a specification: its origin and its estimates."""
+    told = describe_estimates(list(PARTS), given)
+    words = (
+        f"This describes a measurement. {f'Its {told} ' if told else ''}With it `narrows run` and "
+        "`narrows compare` simulate what was measured."
+    )
+    lines = wrap(words, 92, break_on_hyphens=False)
+    return "".join(f"# {line}\n" for line in lines) + "\n"
+
+
 def _text(
     name: str, flows: Sequence[Flow], path: PathEstimate, run: tuple[float, int], *, causes: bool
 ) -> str:
     """The specification as TOML; `causes` says whether it includes what limited the flows."""
     duration_s, interval_ns = run
     lines = [
-        _HEAD,
         f"name = {to_toml(name, inline=True)}",
         "",
         "[path]",

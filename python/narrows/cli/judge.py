@@ -40,7 +40,7 @@ def compare(
         str,
         typer.Option(
             metavar="NAMES",
-            help="Two or three: sim, uml, uml:NAME, kernel, hosts:NAME, capture:FILE, import:DIR.",
+            help="Two or three: sim, uml, uml:NAME, kernel, hosts:NAME, capture:FILE, import:FILE.",
         ),
     ] = "sim,uml",
     trials: Annotated[int, typer.Option(metavar="N", help="Minimum number of runs of each.")] = 4,
@@ -65,16 +65,20 @@ def compare(
 
     The exit status is 0 only if everything agrees, and 1 if anything differs or is undecided.
     """
+    from narrows.cli.measurements import find_backends
     from narrows.compare import UNTIL_DECIDED, EquivalenceVerdict
     from narrows.compare import compare as compare_all
     from narrows.console import ProgressBar
+    from narrows.spec import load_study
 
     with permission(allow_code, sets), ProgressBar() as bar:
+        study = load_study(source(spec), sets or ())
+        names, headings = find_backends(backends, study, filters or ())
         made = compare_all(
-            source(spec),
-            sets or (),
+            study,
             filters=filters or (),
-            backends=[_read_measurement(label) for label in backends.split(",")],
+            backends=names,
+            headings=headings,
             trials=trials,
             max_trials=UNTIL_DECIDED if until_decided and max_trials is None else max_trials,
             out=out,
@@ -84,23 +88,6 @@ def compare(
         made.write_cells(table)
     print_result(made.document, made.lines, as_json)
     raise typer.Exit(DONE if made.counts.verdict is EquivalenceVerdict.AGREE else FAILED)
-
-
-def _read_measurement(label: str) -> str:
-    """Returns the name of a back end.
-
-    A file of a measurement is read first and named by its results.
-    """
-    backend, _, file = label.partition(":")
-    if backend not in ("capture", "import") or not Path(file).is_file():
-        return label
-    if backend == "import":
-        from narrows.exchange import import_files
-
-        return f"import:{import_files([file]).path}"
-    from narrows.analyze import analyze
-
-    return f"capture:{analyze([file]).result.path}"
 
 
 def reproduce(

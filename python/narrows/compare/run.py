@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from narrows._native import MAX_TRIALS as LIMIT
@@ -43,6 +43,8 @@ class ComparisonOptions:
     trials: int = TRIALS
     max_trials: int | None = None
     """By default 12, or `trials` if that is more."""
+    headings: Mapping[str, str] = field(default_factory=dict)
+    """The heading of a back end, if it isn't its name; it begins with the same kind."""
 
     @property
     def most(self) -> int:
@@ -50,7 +52,7 @@ class ComparisonOptions:
         return max(MAX_TRIALS, self.trials) if self.max_trials is None else self.max_trials
 
     def find(self) -> Mapping[str, Backend]:
-        """Returns the back ends by label; raises InputError for an option out of range."""
+        """Returns the back ends by heading; raises InputError for an option out of range."""
         names = self.backends
         if len(set(names)) != len(names) or not 2 <= len(names) <= 3:
             found = f'"{",".join(names)}"'
@@ -60,7 +62,7 @@ class ComparisonOptions:
         if not self.trials <= self.most <= LIMIT:
             remedy = f"{self.trials} (--trials) or more, and at most {LIMIT:,},"
             raise InputError.at("--max-trials", str(self.most), remedy)
-        return {name: _backend(name) for name in names}
+        return {self.headings.get(name, name): _backend(name) for name in names}
 
 
 def compare_participants(

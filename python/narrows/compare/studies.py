@@ -69,11 +69,12 @@ class _Combination:
 
 
 def compare(
-    source: str | Path,
+    source: str | Path | Study,
     overrides: Iterable[str | Override] = (),
     *,
     filters: Sequence[str] = (),
     backends: Sequence[str] = ("sim", "uml"),
+    headings: Mapping[str, str] | None = None,
     trials: int = TRIALS,
     max_trials: int | None = None,
     out: str | Path | None = None,
@@ -82,10 +83,11 @@ def compare(
     """Compares the back ends on a specification, or on every combination of a study.
 
     `filters` choose combinations; `narrows.compare.run` says how each is compared. Their results go
-    into one directory each. Raises InputError for bad input or a back end that can't run here.
+    into one directory each. `headings` replace the names of back ends. Raises InputError for bad
+    input or a back end that can't run here.
     """
-    options = ComparisonOptions(backends, trials, max_trials)
-    study = load_study(source, overrides)
+    options = ComparisonOptions(backends, trials, max_trials, headings or {})
+    study = source if isinstance(source, Study) else load_study(source, overrides)
     combinations = _combinations(study, options, filters)
     base = Path(out) if out is not None else None
     whole = base or Path(RESULTS) / f"compare-{slug(study.name, 40, 'study')}"

@@ -3,8 +3,8 @@
 Windows and round-trip times are those of the sender (`snd_cwnd` in bytes, `rtt` in
 microseconds). A sender counts what it wrote to its socket. What never arrived was still in the
 send buffer or in flight at the end; as both fill up first, the first intervals are reduced by it.
-The receiver's bytes took the receiver's seconds, which end later: a goodput here is that of
-`sum_received`.
+The receiver's bytes took the time until the receiver's `end`, which is later: a goodput here is
+that of `sum_received`.
 """
 
 from __future__ import annotations
@@ -65,12 +65,22 @@ def _count_undelivered(document: Mapping[str, Any]) -> dict[int, int]:
 
 
 def _receiver_seconds(document: Mapping[str, Any]) -> dict[int, float]:
-    """How long the receiver of each stream measured, until the last byte arrived, by socket."""
+    """How long the receiver of each stream measured, until the last byte arrived, by socket.
+
+    iperf3 divides by the receiver's `end`; in a receiver's `seconds` it repeats the sender's.
+    """
     return {
-        int(stream["sender"]["socket"]): float(stream["receiver"]["seconds"])
+        int(stream["sender"]["socket"]): _span(stream["receiver"])
         for stream in document.get("end", {}).get("streams", ())
         if "socket" in stream.get("sender", {}) and "seconds" in stream.get("receiver", {})
     }
+
+
+def _span(receiver: Mapping[str, Any]) -> float:
+    """The seconds between a receiver's start and end."""
+    if "start" in receiver and "end" in receiver:
+        return float(receiver["end"]) - float(receiver["start"])
+    return float(receiver["seconds"])
 
 
 def _delivered(rows: list[Mapping[str, Any]], undelivered: int) -> list[int]:

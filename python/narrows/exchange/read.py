@@ -6,7 +6,7 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,9 @@ from narrows.files import reason
 from narrows.late import pl
 from narrows.metrics import summarise
 from narrows.spec import CheckedSpecification, parse
+from narrows.spec.estimates import PARTS
 from narrows.spec.registry import ccas
+from narrows.spec.scenario import Scenario
 from narrows.spec.suggest import one_of
 from narrows.spec.values import spell
 from narrows.store import Result, RunInfo, RunRecord, digest
@@ -64,7 +66,7 @@ def read_files(
     parts = [_read(Path(file), form) for file in files]
     measured, place = _merge([part for part, _ in parts]), Path(files[0])
     loaded, flows, path = _describe(measured, place, overrides)
-    tables = _tables(measured, flows, path.known, given_rtt_ms(loaded.spec.scenario, overrides))
+    tables = _tables(measured, flows, path.known)
     info = RunInfo(
         backend=BACKEND,
         engine=parts[0][1],
@@ -73,7 +75,10 @@ def read_files(
         packets=int(tables["queue_samples"]["forwarded_packets"].max() or 0),  # type: ignore[arg-type]
         cpu_s=0.0,
         wall_s=0.0,
-        conditions={"files": [Path(file).name for file in files]},
+        conditions={
+            "files": [Path(file).name for file in files],
+            "given": [place for place in PARTS.values() if place in _given_places(overrides)],
+        },
     )
     plan = plan_of_capture(loaded, flows, info.digest, path)
     summary = summarise(plan.trials[0].scenario, tables, info, plan.groups)
@@ -167,28 +172,43 @@ def _describe(
 ) -> tuple[CheckedSpecification, list[dict[str, Any]], PathEstimate]:
     """A specification of the measurement, each flow as `narrows.analyze` describes it, its path.
 
-    Of that is known what is given, shown by the file, or seen.
+    The rate and the RTT that are given, or shown by the file, decide the estimate of the rest.
     """
-    flows = [_facts(flow) for flow in measured.flows]
-    samples = join(measured.flows)
-    path = estimate(flows, samples, measured.interval_s)
-    if measured.rate_bps:
-        path = replace(path, rate_bps=measured.rate_bps, known=True)
-    given = _given_places(overrides)
-    known, delay_known = path.known or "path.rate" in given, path.delay_known or "path.rtt" in given
-    path = replace(path, known=known, delay_known=delay_known)
+    nothing = [None] * len(measured.flows)
+    loaded, flows, path = _estimate(measured, place, measured.rate_bps, nothing)
+    if not overrides:
+        return loaded, flows, path
+    scenario = parse(loaded.text, loaded.spec.name, overrides).spec.scenario
+    given_bps = scenario["path"]["rate_bps"] if "path.rate" in _given_places(overrides) else None
+    rtts = _given_rtts_ms(scenario, overrides)
+    loaded, flows, path = _estimate(
+        measured, place, given_bps or measured.rate_bps, rtts, _given_places(overrides)
+    )
+    return parse(loaded.text, loaded.spec.name, overrides), flows, path
+
+
+def _estimate(
+    measured: FileMeasurements,
+    place: Path,
+    known_bps: int | None,
+    empty_rtts_ms: Sequence[float | None],
+    given: Collection[str] = (),
+) -> tuple[CheckedSpecification, list[dict[str, Any]], PathEstimate]:
+    """The measurement described with the rate and the flows' RTTs without a queue, if known."""
+    flows = [_facts(flow, ms) for flow, ms in zip(measured.flows, empty_rtts_ms, strict=True)]
+    path = estimate(flows, join(measured.flows), measured.interval_s, known_bps)
+    path = replace(path, known=path.known or known_bps is not None)
     end_s = max(flow.end_s for flow in measured.flows)
-    name, interval_ns = _title(place), round(measured.interval_s * 1e9)
-    loaded = specification(name, flows, path, (str(place), end_s), interval_ns)
-    if overrides:
-        loaded = parse(loaded.text, name, overrides)
+    interval_ns = round(measured.interval_s * 1e9)
+    origin = (str(place), end_s)
+    loaded = specification(_title(place), flows, path, origin, interval_ns, given)
     return loaded, flows, path
 
 
-def _facts(flow: MeasuredFlow) -> dict[str, Any]:
+def _facts(flow: MeasuredFlow, empty_rtt_ms: float | None) -> dict[str, Any]:
     rtts = flow.samples["rtt_ms"].drop_nulls()
     lowest = pl.concat([rtts, flow.samples["min_rtt_ms"].drop_nulls()])
-    least = float(str(lowest.min())) if len(lowest) else None
+    least = empty_rtt_ms or (float(str(lowest.min())) if len(lowest) else None)
     high = rtts.quantile(0.99, "higher") if len(rtts) else None
     mean = float(str(rtts.mean())) if len(rtts) else None
     return {
@@ -204,27 +224,36 @@ def _facts(flow: MeasuredFlow) -> dict[str, Any]:
     }
 
 
-def given_rtt_ms(scenario: Mapping[str, Any], overrides: Sequence[str]) -> float | None:
+def given_rtt_ms(scenario: Scenario, overrides: Sequence[str]) -> float | None:
     """The path's round-trip time, if the overrides give it."""
     given = "path.rtt" in _given_places(overrides)
     return float(scenario["path"]["rtt_ns"]) / 1e6 if given else None
 
 
-def _given_places(overrides: Sequence[str]) -> set[str | None]:
+def _given_rtts_ms(scenario: Scenario, overrides: Sequence[str]) -> list[float | None]:
+    """The RTT of each flow without a queue, if the overrides give it or the path's."""
+    given, path_ms = _given_places(overrides), given_rtt_ms(scenario, overrides)
+    return [
+        flow["rtt_ns"] / 1e6 if f"flows[{number}].rtt" in given and flow["rtt_ns"] else path_ms
+        for number, flow in enumerate(scenario["flows"])
+    ]
+
+
+def _given_places(overrides: Sequence[str]) -> set[str]:
     """The places that overrides give."""
-    return {spell(text.partition("=")[0].strip()) for text in overrides}
+    places = (spell(text.partition("=")[0].strip()) for text in overrides)
+    return {place for place in places if place is not None}
 
 
 def _tables(
     measured: FileMeasurements,
     flows: Sequence[Mapping[str, Any]],
     capacity_known: bool,
-    empty_rtt_ms: float | None,
 ) -> dict[str, pl.DataFrame]:
     samples = join(measured.flows)
     queue = measured.queue
     if queue is None:
-        queue = queue_samples(flows, samples, capacity_known, empty_rtt_ms)
+        queue = queue_samples(flows, samples, capacity_known)
     return {
         "flow_samples": samples,
         "queue_samples": queue,

@@ -15,6 +15,7 @@ from narrows.metrics.trials import alike, same_trace
 from narrows.report.accounts import COUNTS, Account, accounts
 from narrows.report.commands import as_typed, both_ways
 from narrows.report.page import PageContents, Run, joint_timeline, render
+from narrows.spec.estimates import PARTS, describe_estimates
 from narrows.spec.measured import capacity_known
 from narrows.store import Result, open_result
 from narrows.store.atomic import write_text
@@ -29,10 +30,6 @@ _CAPTURE = "capture"
 """The back end of captures."""
 _OBSERVED = (_CAPTURE, "import")
 """The back ends of measurements."""
-_MEASURED = (
-    "This is a measurement. The path's rate, delay, buffer and queue are estimates: the highest "
-    "rate of all flows together, the shortest round trip, and the excess of the others over it."
-)
 _UNREACHED = " No queue lasted, so the capacity is unknown."
 
 
@@ -101,7 +98,10 @@ def _lead(result: Result) -> str:
     """Returns the sentences under the title of a measurement's page: what is estimated."""
     if result.manifest["backend"] not in _OBSERVED:
         return ""
-    return _MEASURED if capacity_known(result.trials[0].scenario) else _MEASURED + _UNREACHED
+    first = result.trials[0]
+    told = describe_estimates([*PARTS, "queue"], first.info.conditions.get("given", ()))
+    unreached = "" if capacity_known(first.scenario) else _UNREACHED
+    return f"This is a measurement. The path's {told}{unreached}"
 
 
 def _accounts(result: Result) -> list[Account]:
