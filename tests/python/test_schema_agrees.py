@@ -170,7 +170,7 @@ def forms(
         if "const" in one or "enum" in one:
             yield from ((str(word), [word]) for word in one.get("enum", [one.get("const")]))
         elif units := units_of(one):
-            yield from ((unit, [quantity(chance, unit) for _ in range(DRAWS)]) for unit in units)
+            yield from ((unit, [quantity(chance, unit, n) for n in range(DRAWS)]) for unit in units)
         elif kind == "boolean":
             yield from (("true", [True]), ("false", [False]))
         elif kind in ("integer", "number"):
@@ -197,20 +197,22 @@ def numbers(node: Node, chance: random.Random) -> list[float]:
     return [float(least), *few]
 
 
-def quantity(chance: random.Random, unit: str) -> str:
-    """A usual quantity in a unit: up to a few minutes, a megabyte, 30 Mbit/s, a few packets."""
+def quantity(chance: random.Random, unit: str, number: int) -> str:
+    """A usual quantity in a unit: up to a few minutes, a megabyte, 30 Mbit/s, a few packets.
+
+    Durations are short, shorter than a second, seconds and whole minutes in turn, by `number`.
+    """
     if unit in BINARY:
-        number = Decimal(2) ** (chance.randint(0, 20) - BINARY[unit])
-        return f"{number:f}{unit}"
+        power = Decimal(2) ** (chance.randint(0, 20) - BINARY[unit])
+        return f"{power:f}{unit}"
     if unit in ("pkt", "bdp"):
         return f"{chance.randint(1, 300 if unit == 'pkt' else 6)}{unit}"
     minutes = 60.0 * chance.randint(1, 9)
     spans = [(1e-6, 1e-2), (1e-3, 1.0), (1.0, 60.0), (minutes, minutes)]
-    least, most = (
-        (1e4, 3e7) if "bit" in unit else (1.0, 1e6) if "b" in unit else chance.choice(spans)
-    )
-    number = (least if least == most else logarithmic(chance, least, most)) / SCALES[unit]
-    return f"{Decimal(f'{number:.0e}'):f}{unit}"
+    least, most = (1e4, 3e7) if "bit" in unit else (1.0, 1e6) if "b" in unit else spans[number % 4]
+    whole = least == most
+    value = (least if whole else logarithmic(chance, least, most)) / SCALES[unit]
+    return f"{Decimal(f'{value:.2e}' if whole else f'{value:.0e}'):f}{unit}"
 
 
 @pytest.mark.parametrize("cca", ccas())
