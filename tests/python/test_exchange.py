@@ -468,7 +468,8 @@ def test_the_page_names_only_what_was_estimated(
     measured = file(tmp_path, "client.json", standing_queue())
     result = import_files([measured], overrides=given, out=tmp_path / "out")
     page = (result.path / "report.html").read_text().replace("&#39;", "'")
-    assert f"This is a measurement. The path's {said}<" in page
+    assert f"This is a measurement. The path's {said} iperf3 counts blocks" in page
+    assert "so the throughput of an interval can exceed the path's rate.<" in page
     comment = " ".join(line[2:] for line in result.spec.splitlines() if line.startswith("# "))
     if comment:
         assert ("delay" in comment.partition(" are estimates")[0]) == (not given)

@@ -31,6 +31,10 @@ _CAPTURE = "capture"
 _OBSERVED = (_CAPTURE, "import")
 """The back ends of measurements."""
 _UNREACHED = " No queue lasted, so the capacity is unknown."
+_BLOCKS = (
+    " iperf3 counts blocks of 128 kB when it has written them, so the throughput of an interval "
+    "can exceed the path's rate."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +105,8 @@ def _lead(result: Result) -> str:
     first = result.trials[0]
     told = describe_estimates([*PARTS, "queue"], first.info.conditions.get("given", ()))
     unreached = "" if capacity_known(first.scenario) else _UNREACHED
-    return f"This is a measurement. The path's {told}{unreached}"
+    blocks = _BLOCKS if result.manifest["engine"] == "iperf3" else ""
+    return f"This is a measurement. The path's {told}{unreached}{blocks}"
 
 
 def _accounts(result: Result) -> list[Account]:
