@@ -41,7 +41,7 @@ KEYS = declared_keys()
 BATCHES = [range(begin, min(begin + 60, len(KEYS))) for begin in range(0, len(KEYS), 60)]
 DRAWS = 20
 """Values of each form."""
-DOCUMENTS = 32
+DOCUMENTS = 200
 """Documents in which a form is tried, until one of its values is taken."""
 SCALES: Mapping[str, float] = {
     "ns": 1e-9,
