@@ -297,7 +297,7 @@ def test_the_conditions_name_the_queue_and_ecn() -> None:
     queue = 'queue = { kind = "codel", limit = "40pkt", ecn = true }'
     text = GOOD.replace('buffer = "1bdp"', queue)
     plain = conditions(scenario_of(text))
-    assert plain == "1 CUBIC, 8 Mbit/s, 20 ms, buffer 3 BDP, codel"
+    assert plain == "1 CUBIC, 8 Mbit/s, 20 ms, buffer 3 BDP, CoDel"
     marked = scenario_of(text, ["flows.0.ecn=classic"])
     assert conditions(marked) == f"{plain}, ECN"
 
