@@ -41,7 +41,17 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         ["run", str(spec), *axes, "--out", store],
         ["diff", str(shelf / "a"), str(shelf / "b"), "--out", str(shelf / "d")],
         ["figure", str(shelf / "a"), "timeline", "--format", "html", "--out", str(folder / "t")],
-        ["figure", store, "lines", "--format", "html", "--out", str(folder / "l")],
+        [
+            "figure",
+            store,
+            "lines",
+            "--metric",
+            "utilization",
+            "--format",
+            "html",
+            "--out",
+            str(folder / "l"),
+        ],
         ["open", str(shelf), "--no-show"],
         [
             "run",
