@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from narrows.answer.question import OPTION, metrics_in
-from narrows.answer.runs import StoredRuns
 from narrows.answer.study import AskedStudy
 from narrows.execute.cost import load
 from narrows.metrics.duration import lacking_s
@@ -47,12 +46,14 @@ def _metrics(study: AskedStudy) -> list[str]:
     return [name.rpartition(".")[2] for one in quantities for name in metrics_in(one)]
 
 
-def lengthen(study: AskedStudy, runs: StoredRuns | None = None) -> AskedStudy | None:
+def lengthen(
+    study: AskedStudy, found: UnsettledRuns[object] | None = None, runs: int | None = None
+) -> AskedStudy | None:
     """Returns the study with longer runs if the answer needs them and they are affordable.
 
-    Before any run the path says it (`narrows.metrics.duration`), then `runs` show it.
+    Before any run the path says it (`narrows.metrics.duration`); then the runs, of which there are
+    so many, show it by those `found` unsettled.
     """
-    found = None if runs is None else runs.unsettled_runs()
     if study.backend.name != "sim" or DURATION in study.places or _is_given(study):
         return None
     if found is not None and not is_unsettled(study, found):
@@ -64,19 +65,20 @@ def lengthen(study: AskedStudy, runs: StoredRuns | None = None) -> AskedStudy | 
     drifting = found is not None and bool(found.drifting)
     wanted_s = max(lasting_s(one, lacking, drifting) for one in scenarios)
     wanted_s = min(max(wanted_s, LONG_S) if drifting else wanted_s, LONGEST_S)
-    count = FIRST_RUNS * len(study.cases) if runs is None else runs.total
+    count = FIRST_RUNS * len(study.cases) if runs is None else runs
     longer = [_lasting(one, wanted_s) for one in scenarios]
     present_s = max(one["run"]["duration_ns"] for one in scenarios) / 1e9
     if wanted_s <= present_s or count * sum(map(load, longer)) / len(longer) > MOST_LOAD:
         return None
-    longest = Override(f"{DURATION}={wanted_s:g}s", OPTION)
-    return replace(study, overrides=(*study.overrides, longest))
+    longest = f"{wanted_s:g}s"
+    overrides = (*study.overrides, Override(f"{DURATION}={longest}", OPTION))
+    return replace(study, overrides=overrides, longer_duration=longest)
 
 
 def _is_given(study: AskedStudy) -> bool:
     """Returns True if a person set the duration with the question."""
-    theirs = (Override(one) if isinstance(one, str) else one for one in study.overrides)
-    return any(one.text.startswith(f"{DURATION}=") for one in theirs if one.origin != OPTION)
+    given = (one if isinstance(one, str) else one.text for one in study.overrides)
+    return not study.longer_duration and any(one.startswith(f"{DURATION}=") for one in given)
 
 
 def _lasting(scenario: Scenario, duration_s: float) -> Scenario:

@@ -158,7 +158,8 @@ def answer(
             found = find(study, runs, limits, precision)
         finally:
             runs.note()
-        longer = lengthen(study, runs)
+        unsettled = runs.unsettled_runs()
+        longer = lengthen(study, unsettled, runs.total)
         if longer is None:
             break
         study = longer
@@ -167,7 +168,7 @@ def answer(
     made = AnswerSet(
         study, found, runs.total, directory, (stem.with_name(f"{stem.name}.html"), *pages),
         " ".join(one.drifting for one in pages.values()),
-        is_unsettled(study, runs.unsettled_runs()),
+        is_unsettled(study, unsettled),
         study.longer_duration,
     )  # fmt: skip
     with writing(stem):

@@ -46,6 +46,8 @@ class AskedStudy:
     cases: tuple[AskedCase, ...]
     controls: Mapping[str, str | None]
     """The control of each class of flows; None where it has several."""
+    longer_duration: str = ""
+    """The duration that a search chose, which is in `overrides`; empty if it is the study's own."""
 
     def spelling(self, value: float | str) -> object:
         """A value of the search as a specification writes it."""
@@ -57,12 +59,6 @@ class AskedStudy:
     def places(self) -> set[str]:
         """All places with several values."""
         return {self.question.place, *(place for place, _ in self.cases[0])}
-
-    @property
-    def longer_duration(self) -> str:
-        """The duration that a search chose instead of the study's own; empty if it did not."""
-        own = (o for o in self.overrides if isinstance(o, Override) and o.origin == OPTION)
-        return next((one.text.partition("=")[2] for one in reversed([*own])), "")
 
     def scenarios(self) -> list[Scenario]:
         """A scenario of each combination that is written in the study."""
