@@ -25,7 +25,7 @@ from narrows.reproduce.site import (
     write_site,
 )
 from narrows.reproduce.unchanged import with_unchanged, without_documents_lines
-from narrows.reproduce.values_set import as_change
+from narrows.reproduce.values_set import as_change, values_in
 from narrows.spec.suggest import one_of
 
 ELSEWHERE = "its conditions run on back ends of their own, whichever is asked for"
@@ -229,7 +229,7 @@ def _beside(before: Picture | None, picture: Picture, variation: str) -> Picture
 
     Subtitles are a study's own words, so they name the conditions as written and not the change.
     """
-    change = variation.partition(": ")[2]
+    change = values_in(variation)
     both = before and with_unchanged(before.figure, picture.figure, change)
     figure = both or picture.figure
     as_written = replace(figure, subtitle=f"as written: {figure.subtitle}")

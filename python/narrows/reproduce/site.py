@@ -26,6 +26,7 @@ from narrows.reproduce.gather import Work
 from narrows.reproduce.library import documents, library
 from narrows.reproduce.records import read_list, write_list
 from narrows.reproduce.unchanged import still_holds
+from narrows.reproduce.values_set import values_in
 from narrows.store.atomic import write_text
 from narrows.store.cells import harmless_frame
 from narrows.store.parquet import write_parquet
@@ -206,7 +207,7 @@ def write_changed_page(
                 NOT_RECORDED,
                 way.stored,
                 [(claims()[one.claim], one.verdict, still_holds(one), one) for one in way.findings],
-                way.variation.partition(": ")[2],
+                values_in(way.variation),
             ),
             (
                 "as written",

@@ -13,6 +13,7 @@ from narrows.reproduce.library import documents
 from narrows.reproduce.make import ReproducedFigure, Reproduction
 from narrows.reproduce.site import NOT_RECORDED
 from narrows.reproduce.unchanged import still_holds
+from narrows.reproduce.values_set import values_in
 from narrows.words import align
 
 WIDTH = 100
@@ -53,7 +54,7 @@ def _figure_lines(item: ReproducedFigure, *, verbose: bool) -> Iterator[str]:
     before = {one.claim: one for one in item.unchanged.findings} if item.unchanged else {}
     for finding in item.findings:
         told = finding_lines if verbose else _short_finding_lines
-        yield from told(finding, before.get(finding.claim), item.variation.partition(": ")[2])
+        yield from told(finding, before.get(finding.claim), values_in(item.variation))
     yield from (f"  figure: {file}" for file in item.stored.pictures if file.endswith(".png"))
 
 

@@ -15,6 +15,7 @@ from narrows.reproduce.study_places import TABLES
 from narrows.spec.suggest import one_of, quote
 from narrows.words import join_words
 
+_CHANGED = "changed: "
 VARIED = "a place that the study varies"
 REMEDY = "a place that is the same in all of its conditions (or change its axes in the file)"
 
@@ -30,8 +31,13 @@ def as_change(sets: Sequence[str], exhibit: Exhibit, scope: Scope) -> ConditionC
     cases = list(exhibit.method().cases(scope))
     for place in values:
         refuse_varied(place, cases)
-    told = f"changed: {join_words(sets)}"
+    told = f"{_CHANGED}{join_words(sets)}"
     return ConditionChange(told, told, edit=partial(_put_all, values=values))
+
+
+def values_in(variation: str) -> str:
+    """The values that the name of such a change has; empty for a figure as written."""
+    return variation.removeprefix(_CHANGED)
 
 
 def _put_all(spec: dict[str, Any], values: dict[str, Any]) -> None:
