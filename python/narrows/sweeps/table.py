@@ -83,17 +83,15 @@ def _unfinished_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 def _still_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yields a line for each class of calls whose picture came to rest before the end."""
-    still: dict[str, float] = {}
-    for name, value in (
-        (name, value[0]) for cell in rows for name, value in cell["values"].items()
-    ):
-        if name.rpartition(".")[2] == "still_s":
-            still[name] = max(value, still.get(name, 0.0))
-    for name, most in still.items():
+    for name in dict.fromkeys(name for cell in rows for name in cell["values"]):
+        group, _, metric = name.rpartition(".")
+        if metric != "still_s":
+            continue
+        most = max(cell["values"][name][0] for cell in rows if name in cell["values"])
         if most >= LEAST_STILL_S:
             yield (
-                f"{name.rpartition('.')[0] or 'all'}: the picture stood still for up to "
-                f"{most:.0f} s at the end, which the frozen time leaves out"
+                f"{group or 'all'}: the picture stood still for up to {most:.0f} s at the end, "
+                "which the frozen time leaves out"
             )
 
 
