@@ -179,11 +179,10 @@ def _describe(
     if not overrides:
         return loaded, flows, path
     scenario = parse(loaded.text, loaded.spec.name, overrides).spec.scenario
-    given_bps = scenario["path"]["rate_bps"] if "path.rate" in _given_places(overrides) else None
+    given = _given_places(overrides)
+    rate_bps = scenario["path"]["rate_bps"] if "path.rate" in given else measured.rate_bps
     rtts = _given_rtts_ms(scenario, overrides)
-    loaded, flows, path = _estimate(
-        measured, place, given_bps or measured.rate_bps, rtts, _given_places(overrides)
-    )
+    loaded, flows, path = _estimate(measured, place, rate_bps, rtts, given)
     return parse(loaded.text, loaded.spec.name, overrides), flows, path
 
 
