@@ -6,9 +6,6 @@ import re
 
 
 def kernel_version(text: str) -> tuple[int, int]:
-    """Returns the first two numbers of a kernel's release or a profile's name.
-
-    Such are "6.18.44-fc" and "linux-7.3".
-    """
+    """Returns the first two numbers of a release ("6.18.44-fc") or a profile ("linux-7.3")."""
     major, minor, *_ = map(int, re.findall("[0-9]+", text))
     return major, minor
