@@ -27,7 +27,8 @@ the other side. `narrows reproduce still-true` makes the table, with real kernel
 built, and `tools/write_still_true.py` writes this page from it. `studies/still_true/problems.toml`
 has the problems, the versions and the limits. Versions without a kernel's name run in that of 6.12;
 "real" is the kernel itself, in virtual time, where every trial but the first has its own buffer and
-delay. If CUBIC has a problem as well in the same kernel, it isn't one of BBR's.
+delay. There versions 2 and 3 are Google's code (docs/how-to/reproduce.md). If CUBIC has a problem
+as well in the same kernel, it isn't one of BBR's.
 
 """
 
