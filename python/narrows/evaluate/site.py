@@ -14,7 +14,13 @@ from narrows.evaluate.conclusion import conclude
 from narrows.evaluate.failure import colour_of, over_time, quantity
 from narrows.evaluate.runs import Contestant
 from narrows.evaluate.suite import Situation, Suite
-from narrows.evaluate.verdicts import AttemptResult, CheckResult, by_situation, of_contestant
+from narrows.evaluate.verdicts import (
+    AttemptResult,
+    CheckResult,
+    by_situation,
+    of_contestant,
+    with_verdict,
+)
 from narrows.figures.model import HEADROOM, Figure, Guide, Line, Panel
 from narrows.figures.network import svg
 from narrows.figures.sweeps.view import interval_of
@@ -96,11 +102,11 @@ def failures(judged: Iterable[AttemptResult], beside: Iterable[AttemptResult] = 
     It names the controls in `beside` that don't meet the same check either.
     """
     others: dict[tuple[str, str], list[str]] = {}
-    for one, result in _with_verdict(beside, CheckVerdict.NOT_MET):
+    for one, result in with_verdict(beside, CheckVerdict.NOT_MET):
         key = (one.attempt.situation.name, result.outcome.check.name)
         others.setdefault(key, []).append(one.attempt.contestant.title)
     sentences = []
-    for one, result in _with_verdict(judged, CheckVerdict.NOT_MET):
+    for one, result in with_verdict(judged, CheckVerdict.NOT_MET):
         sentence = f"{_value_and_bounds(one, result)}. {result.because}"
         if also := others.get((one.attempt.situation.name, result.outcome.check.name)):
             sentence += f" {join_words(also)} {'fails' if len(also) == 1 else 'fail'} this, too."
@@ -112,15 +118,8 @@ def open_questions(judged: Iterable[AttemptResult]) -> list[str]:
     """Returns a sentence for each undecided check, with the reason and the remedy."""
     return [
         f"{_value_and_bounds(one, result)}: undecided, since {_because(result.outcome)}."
-        for one, result in _with_verdict(judged, CheckVerdict.UNDECIDED)
+        for one, result in with_verdict(judged, CheckVerdict.UNDECIDED)
     ]
-
-
-def _with_verdict(
-    judged: Iterable[AttemptResult], verdict: CheckVerdict
-) -> Iterator[tuple[AttemptResult, CheckResult]]:
-    """Yields the checks with this verdict, each with its attempt."""
-    return ((one, result) for one in judged for result in one.results if result.verdict == verdict)
 
 
 def _value_and_bounds(one: AttemptResult, result: CheckResult) -> str:
