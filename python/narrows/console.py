@@ -308,7 +308,10 @@ def application_lines(runs: Sequence[Entry]) -> Iterator[str]:
     for name in list(dict.fromkeys(flow["name"] for flow in flows))[:MOST_ROWS]:
         own = [flow["workload"] for flow in flows if flow["name"] == name]
         minutes = _measured_minutes(runs[0]["scenario"], name)
-        means = {key: average(one.get(key) for one in own) for key in _OF_APPLICATIONS}
+        means = {
+            key: average(titles[key].read(one) for one in own if key in one)
+            for key in _OF_APPLICATIONS
+        }
         words = [
             f"{titles[key].title} {mean:.3g} {titles[key].unit}".rstrip()
             + (f" ({mean / minutes:.3g} a minute)" if key == "freezes" and minutes > 0 else "")

@@ -149,7 +149,9 @@ def execute(
         cell, cache = Cell(1, {}, experiment.plan), _DraftCache(draft, experiment.loaded.text)
         wanted = [Job(cell, trial, experiment.backend) for trial in experiment.plan.trials]
         Pool(wanted, cache).run(watcher)
-        written = draft.finish(experiment.loaded.text, {"runs": cache.runs})
+        written = draft.finish(
+            experiment.loaded.text, {"runs": cache.runs}, experiment.loaded.spec.files
+        )
         _report(written)
         return RunOutcome(draft.publish(), cached=False)
 

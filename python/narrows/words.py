@@ -41,10 +41,10 @@ def join_words(words: Iterable[str]) -> str:
     return f"{', '.join(rest)} and {last}" if rest else last
 
 
-def label_in_percent(label: str) -> str:
-    """Returns the label of a metric in per cent: "Share (%), BBR" for "Share, BBR"."""
-    title, comma, group = label.partition(",")
-    return f"{title} (%){comma}{group}"
+def label_of(title: str, group: str, unit: str) -> str:
+    """Returns the label of a quantity, perhaps of a class, with its unit: "Share of BBR (%)"."""
+    of = f" of {group}" if group else ""
+    return f"{begin_upper(title)}{of}{f' ({unit})' if unit else ''}"
 
 
 UNKNOWN = "-"

@@ -4,13 +4,16 @@ import gzip
 import json
 import re
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
 import narrows.runner
 from narrows import cli
 from narrows.analyze import analyze, text
+from narrows.columns import Columns
 from narrows.compare import compare
 from narrows.figures.runs import sequence
 from narrows.report import write_report
@@ -355,3 +358,34 @@ def test_a_capture_of_one_of_several_trials_says_so(tmp_path: Path) -> None:
     (note,) = text._trial(str(tmp_path / "trial-1/captures/sender.pcapng"))
     assert note == f"note: this is trial-1; {tmp_path} has 2 trials"
     assert not list(text._trial(str(tmp_path / "sender.pcapng")))
+
+
+def sequence_rows(kinds: list[str], times: list[float], begins: list[int]) -> Columns:
+    begin = np.array(begins)
+    return Columns.of(
+        {
+            "kind": np.array(kinds, dtype=object), "time_s": np.array(times),
+            "begin": begin, "end": begin + 1000,
+        }
+    )  # fmt: skip
+
+
+def test_a_long_transfer_is_shown_around_the_first_loss_with_all_flows() -> None:
+    scenario: Any = {"path": {"rtt_ns": 100_000_000}}
+    first = sequence_rows(["data", "retransmission", "sack"], [0.5, 1.0, 5.0], [0, 0, 0])
+    second = sequence_rows(["data", "data"], [3.0, 8.0], [0, 1000])
+    assert sequence._stretch(scenario, [first], 10) == pytest.approx((0.7, 1.7))
+    assert sequence._stretch(scenario, [first, second], 10) == pytest.approx((4.7, 5.7))
+    assert sequence._stretch(scenario, [second], 10) == pytest.approx((2.9, 3.9))
+    assert sequence._stretch(scenario, [first], 1.5) == (0, 1.5)
+    assert sequence._stretch(scenario, [], 10) == (0, 10)
+
+
+def test_packets_of_which_some_were_left_out_are_joined_between_pauses() -> None:
+    times = [0.0, 0.01, 0.02, 0.5, 0.51]
+    rows = sequence_rows(["data"] * 5, times, [0, 4000, 8000, 12000, 16000])
+    x, y = sequence._strokes(rows, 0.001, sampled=True)
+    assert np.flatnonzero(np.isnan(x)).tolist() == [6, 11]
+    assert y[:6].tolist() == [0, 0.001, 0.004, 0.005, 0.008, 0.009]
+    alone, _ = sequence._strokes(rows, 0.001, sampled=False)
+    assert np.isnan(alone).sum() == 5

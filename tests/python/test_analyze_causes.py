@@ -160,6 +160,8 @@ def test_terminal_table_and_figure_have_the_causes(tmp_path, capsys):
     file = capture("receiver_window", tmp_path) / "sender.pcapng"
     assert cli.main(["analyze", str(file), "--out", str(tmp_path / "found")]) == 0
     assert "% of the time the receiver's window was full" in capsys.readouterr().out
+    page = (tmp_path / "found" / "report.html").read_text(encoding="utf-8")
+    assert page.count("unknown, at least") == 1  # the path's rate, in one place
     (trial,) = open_result(tmp_path / "found").trials
     causes = trial.tables["causes"]
     assert "receiver_window" in set(causes["cause"])

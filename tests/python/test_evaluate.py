@@ -15,6 +15,7 @@ from narrows.backends import get_backend
 from narrows.cli import main
 from narrows.errors import InputError, SpecError
 from narrows.evaluate import evaluate, load_suite, make, suites
+from narrows.evaluate.breaches import breaches
 from narrows.evaluate.conclusion import Conclusion, conclude
 from narrows.evaluate.runs import Attempt, Contestant, attempts, contestants
 from narrows.evaluate.site import differences, failures, open_questions
@@ -348,14 +349,15 @@ def test_undecided_expectations_show_the_reason_and_the_trials_that_would_decide
         (["met", "undecided"], None, "1 of 2 situations met, 1 undecided (alone)"),
         (["refused"], None, "0 of 1 situation met, all refused"),
         (["not met", "undecided"], False,
-         "0 of 2 situations met, 1 not met (alone), 1 undecided (alone)"),
+         "it misses the bounds of alone. 0 of 2 situations met, 1 not met, 1 undecided (alone)"),
     ],
 )  # fmt: skip
 def test_the_conclusion_says_no_more_than_the_verdicts(
     verdicts: list[str], safe: bool | None, numbers: str
 ) -> None:
-    attempt = judge_values([0.95, 0.96, 0.94]).attempt
-    judged = [AttemptResult(attempt, verdict) for verdict in verdicts]
+    poor = judge_values([0.5, 0.51, 0.52])
+    attempt = poor.attempt
+    judged = [poor if one == "not met" else AttemptResult(attempt, one) for one in verdicts]
     answers = {
         True: "CUBIC is safe by this suite",
         False: "CUBIC isn't safe by this suite",
@@ -371,15 +373,37 @@ def test_the_conclusion_says_no_more_than_the_verdicts(
 
 
 def test_the_conclusion_names_the_controls_that_fail_as_well() -> None:
-    attempt = judge_values([0.95, 0.96, 0.94]).attempt
-    beside = replace(attempt.contestant, tested=False, title="Reno")
-    judged = [
-        AttemptResult(attempt, "not met"),
-        AttemptResult(attempt, "met"),
-        AttemptResult(replace(attempt, contestant=beside), "not met"),
-    ]
-    [found] = conclude([attempt.contestant], judged)
-    assert found.sentence.endswith("1 of 2 situations met, 1 not met (alone as with Reno).")
+    poor = judge_values([0.5, 0.51, 0.52])
+    beside = replace(poor.attempt.contestant, tested=False, title="Reno")
+    same = replace(poor, attempt=replace(poor.attempt, contestant=beside))
+    judged = [poor, AttemptResult(poor.attempt, "met"), same]
+    [found] = conclude([poor.attempt.contestant], judged)
+    assert "it misses the bounds of alone, as Reno does. 1 of 2 situations met" in found.sentence
+
+
+def test_the_conclusion_tells_harm_to_others_from_a_long_queue() -> None:
+    path = next(
+        one.path for one in load_suite("rfc9743").situations if one.name == "beside-cubic-small"
+    )
+    cell = Cell(1, {}, plan(load(path).spec, get_backend("sim").engine, "sim"))
+    poor = judge_values([0.12, 0.12, 0.12])
+    poor = replace(poor, attempt=replace(poor.attempt, cell=cell))
+
+    def failing(check: ResultCheck) -> AttemptResult:
+        [result] = poor.results
+        outcome = replace(result.outcome, check=check)
+        return replace(poor, results=(replace(result, outcome=outcome),))
+
+    share = failing(ResultCheck("other.share", 0.25, None, {}))
+    beside = replace(poor.attempt.contestant, title="BBR", tested=False)
+    also = replace(share, attempt=replace(share.attempt, contestant=beside))
+    queue = failing(ResultCheck("queue_mean_ms", None, 0.1, {}))
+    loss = failing(ResultCheck("loss_rate", None, 0.05, {}))
+    slow = failing(ResultCheck("other.slowdown_p50", None, 0.1, {}))
+    assert breaches([queue, loss, slow, share, share], [also]) == (
+        "leaves CUBIC a share of 12 % in alone, as BBR does; harms other flows in alone; "
+        "causes a loss of 12 % in alone; keeps a long queue in alone"
+    )
 
 
 def test_one_unmet_check_decides_a_situation() -> None:

@@ -102,7 +102,7 @@ def test_a_heat_map_diverges_from_the_fair_share() -> None:
     assert isinstance(heat, Heat)
     assert heat.values.shape == (2, 3)
     assert heat.values == pytest.approx(np.full((2, 3), 90))
-    assert heat.label == "Share (%), BBR"
+    assert heat.label == "Share of BBR (%)"
     assert heat.centre == 25
     assert heat.limits() == (0, 100)  # a share is never below 0
     assert heat.middle() == 0.25
@@ -477,10 +477,10 @@ def test_lines_of_a_call_show_what_its_user_notices_above_the_delay() -> None:
     )  # fmt: skip
     made = figures.describe_sweep("lines", call, View("made-up", AXES))
     labels = list(dict.fromkeys(panel.y_label for panel in made.panels))
-    assert labels == ["Frozen time (s), BBR", "Delay p95 (ms), BBR"]
+    assert labels == ["Frozen time of BBR (s)", "Delay p95 of BBR (ms)"]
     assert made.title.startswith("Frozen time and delay p95 of BBR by ")
     chosen = figures.describe_sweep("lines", call, View("made-up", AXES, "bbr.delay_p95_ms"))
-    assert {panel.y_label for panel in chosen.panels} == {"Delay p95 (ms), BBR"}
+    assert {panel.y_label for panel in chosen.panels} == {"Delay p95 of BBR (ms)"}
     plain = figures.describe_sweep("lines", summary(), View("made-up", AXES))
     assert plain.panels[0].y_label == "Utilization (%)"
 
@@ -598,10 +598,10 @@ def test_named_classes_have_the_colours_of_their_controls(tmp_path: Path) -> Non
     store = open_store(out)
     [(stem, record)] = store.studies().items()
     labels = overview(store, stem, record, {}).metrics
-    assert labels["bbr.share"] == "Share (%), bbr (CUBIC)"
-    assert labels["backup.share"] == "Share (%), backup"
+    assert labels["bbr.share"] == "Share of bbr (CUBIC) (%)"
+    assert labels["backup.share"] == "Share of backup (%)"
     told = {row.label for row in diff(out, out, out=tmp_path / "diff").rows}
-    assert {"Share, bbr (CUBIC)", "Share, backup"} <= told
+    assert {"Share of bbr (CUBIC)", "Share of backup"} <= told
     with pytest.raises(InputError, match="a sweep with one axis"):
         describe(out, "heatmap")
 

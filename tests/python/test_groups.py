@@ -42,7 +42,7 @@ def test_a_study_names_the_combination_with_the_widest_gap() -> None:
     wide = [{"bbr.share": one, "cubic.share": 1 - one} for one in BIMODAL]
     told = note_of_study([("Buffer 1", near), ("Buffer 4", wide), ("Buffer 8", near[::2])])
     assert told == (
-        "The trials fall into two groups in 2 of 3 combinations: Share (%), BBR: 93.4 in 7 of 10 "
+        "The trials fall into two groups in 2 of 3 combinations: Share of BBR (%): 93.4 in 7 of 10 "
         "trials, 41 in 3 (Buffer 4). The mean describes neither."
     )
     assert note_of_study([("", near[::2])]) == ""

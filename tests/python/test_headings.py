@@ -61,8 +61,8 @@ def test_every_heading_of_a_study_is_accepted(study: Path) -> None:
     [(stem, record)] = store.studies().items()
     known, controls = numbers(frame(study, "summary")), controls_of(frame(study, "flows"))
     headings = overview(store, stem, record, {}).metrics
-    assert headings["users.completion_p95_s"] == "Page load p95 (s), users"
-    assert headings["CUBIC or BBRv3.share"] == "Share (%), CUBIC or BBRv3"
+    assert headings["users.completion_p95_s"] == "Page load p95 of users (s)"
+    assert headings["CUBIC or BBRv3.share"] == "Share of CUBIC or BBRv3 (%)"
     for name, heading in headings.items():
         wanted = (
             [name]
@@ -110,11 +110,11 @@ def test_figures_of_a_sweep_take_their_own_headings(study: Path) -> None:
         study, "heatmap", metric="Page load p95, users", y="path.rate", x="flows[0].cca"
     )
     assert heat.title.startswith("Completion p95 of users")
-    assert View("", ()).label("users.share") == "Share (%), users"
+    assert View("", ()).label("users.share") == "Share of users (%)"
 
 
 def test_checks_and_rules_take_headings(tmp_path: Path, capsys: Capture) -> None:
-    bound = '\n[[check]]\nmetric = "Page load p95 (s), users"\nat_most = 0.0001\n'
+    bound = '\n[[check]]\nmetric = "Page load p95 of users (s)"\nat_most = 0.0001\n'
     assert run_cli("run", write(tmp_path, SEVERAL + bound), "--out", str(tmp_path / "one")) == 1
     assert "not met: headings" not in (told := capsys.readouterr().out)
     assert "users.completion_p95_s is" in told
@@ -131,8 +131,8 @@ def test_checks_and_rules_take_headings(tmp_path: Path, capsys: Capture) -> None
 @pytest.mark.parametrize(
     ("written", "words"),
     [
-        ("page lod p95", '"users.completion_p95_s" ("Completion p95 (s), users")'),
-        ("usres.share", '"users.share" ("Share (%), users")'),
+        ("page lod p95", '"users.completion_p95_s" ("Completion p95 of users (s)")'),
+        ("usres.share", '"users.share" ("Share of users (%)")'),
         (
             "queue mean",
             '"queue_mean_bdp" ("Queue mean (BDP)") or "queue_mean_ms" ("Queue mean (ms)")',

@@ -225,6 +225,19 @@ def test_a_picture_stands_still_from_the_last_frame_to_the_last_encoded(
     assert found["still_s"] == pytest.approx(still_s)
 
 
+def test_a_call_that_ends_in_an_outage_is_frozen_until_the_end(tmp_path: Any) -> None:
+    outage = nw.impairments.Outage(outages={"25s": "100s"})
+    result = run(tmp_path, [call("scream", name="call")], "4mbit", "40s", impairments=[outage])
+    (row,) = result.summary_table.to_dicts()
+    assert (row["call.freezes"], row["call.still_s"]) == (0, pytest.approx(15, abs=0.1))
+    assert row["call.frozen_s"] == row["call.still_s"]
+    one = result.trials[0]
+    _, delays = applications(one.scenario, one.tables, result.groups).panels
+    assert [(span.label, round(span.start), round(span.end)) for span in delays.spans] == [
+        ("freeze", 25, 40)
+    ]
+
+
 def test_calls_and_probes_are_named_for_what_they_are(tmp_path: Any) -> None:
     probe = nw.Flow(cca="none", name="probe", workload={"kind": "ping"})
     result = run(tmp_path, [call("scream", name="call"), probe], "1mbit", "21s")

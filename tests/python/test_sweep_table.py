@@ -302,8 +302,8 @@ def test_such_classes_are_named_beside_others(tmp_path: Path) -> None:
     store = open_store(tmp_path / "out")
     [(stem, record)] = store.studies().items()
     labels = overview(store, stem, record, {}).metrics
-    assert labels["CUBIC or BBR.completion_p50_s"] == "Completion p50 (s), CUBIC or BBR"
-    assert labels["other.share"] == "Share (%), other"
+    assert labels["CUBIC or BBR.completion_p50_s"] == "Completion p50 of CUBIC or BBR (s)"
+    assert labels["other.share"] == "Share of other (%)"
 
 
 def test_an_expected_bound_keeps_its_class(tmp_path: Path) -> None:
@@ -325,7 +325,7 @@ def test_the_completion_of_a_web_page_is_its_load(tmp_path: Path) -> None:
     store = open_store(tmp_path / "out")
     [(stem, record)] = store.studies().items()
     labels = overview(store, stem, record, {}).metrics
-    assert labels["readers.completion_p50_s"] == "Page load p50 (s), readers"
+    assert labels["readers.completion_p50_s"] == "Page load p50 of readers (s)"
 
 
 def test_the_page_reads_some_columns_of_a_summary_at_a_time(

@@ -27,7 +27,7 @@ This page is made from `python/narrows/metrics/catalogue.py` by `make reference`
 
 Everything is counted from the warm-up to the end of the run unless stated otherwise.
 Rates are in 10^6 bit/s. Where a metric is named (`[[check]]`, `--metric`, `search --for`), the
-heading of a table or figure will do, with or without its unit: `"Share (%), BBR"` for `bbr.share`.
+heading of a table or figure will do, with or without its unit: `"Share of BBR (%)"` is `bbr.share`.
 An empty cell is a value that can't be known: no such flows, or a back end that doesn't count it.
 "Better" says which direction is good.
 """

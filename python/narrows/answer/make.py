@@ -64,18 +64,26 @@ class AnswerSet:
         return [*self.sentences(), *map(str, self.paths)]
 
     def sentences(self) -> list[str]:
-        """The answers, after the warning that it is too early for them, and the length of runs."""
-        told = [sentence(self.study, case, one) for case, one in self.found.items()]
-        early = f"Too early to say: {begin_lower(self.drifting)}" if self.is_early else ""
+        """The answers, with a reservation if runs are too short, and the length of runs."""
+        told = [
+            text if case else begin_upper(text)
+            for case, one in self.found.items()
+            for text in [sentence(self.study, case, one)]
+        ]
         longer = (
             f"The runs last {self.longer_duration}; the study's own duration is too short for this."
         )
-        return list(filter(None, [
-            early,
-            *explain_zero(begin_upper(text) if not case else text
-                          for case, text in zip(self.found, told, strict=True)),
-            longer if self.longer_duration else "",
-        ]))  # fmt: skip
+        return [
+            *explain_zero(self._with_reservation(told) if self.is_early else told),
+            *[longer] * bool(self.longer_duration),
+        ]
+
+    def _with_reservation(self, told: list[str]) -> list[str]:
+        """Says why the answers are provisional: in the only one, or ahead of several."""
+        why = f"provisional: {begin_lower(self.drifting)}"
+        if len(told) > 1:
+            return [f"These answers are {why}", *told]
+        return [f"{told[0].removesuffix('.')}, but that is {why}"]
 
     def document(self) -> dict[str, Any]:
         """The answer as `--json` prints it and its file stores it."""

@@ -23,7 +23,7 @@ from narrows.metrics.equivalence import Difference
 from narrows.metrics.headings import words
 from narrows.metrics.leading import of_applications
 from narrows.metrics.settling import HALF
-from narrows.words import begin_upper, label_in_percent
+from narrows.words import label_of
 
 CONDITIONS = ("rate_mbps", "rtt_ms", "buffer_bdp", "flows")
 """Columns that describe the conditions, not the results."""
@@ -75,7 +75,7 @@ class DiffRow:
         apart = replace(
             self.apart, mean=100 * self.apart.mean, half_width=100 * self.apart.half_width
         )
-        label, first, second = label_in_percent(self.label), 100 * self.first, 100 * self.second
+        label, first, second = f"{self.label} (%)", 100 * self.first, 100 * self.second
         return replace(self, label=label, first=first, second=second, apart=apart)
 
 
@@ -86,12 +86,12 @@ def judge(first: Side, second: Side) -> list[DiffRow]:
     """
     cells = _cells(first, second)
     measured = (m for m in RUN if m.name not in CONDITIONS and not HALF.search(m.name))
-    columns = [(m.name, m.name, begin_upper(m.label)) for m in measured]
+    columns = [(m.name, m.name, label_of(m.title, "", m.unit)) for m in measured]
     for one, two in pair(first, second):
         before, after = words(one, first.controls), words(two, second.controls)
         label = before if before == after else f"{before} \N{RIGHTWARDS ARROW} {after}"
         columns += [
-            (f"{one}.{m.name}", f"{two}.{m.name}", f"{begin_upper(m.label)}, {label}")
+            (f"{one}.{m.name}", f"{two}.{m.name}", label_of(m.title, label, m.unit))
             for m in (*CLASS, *OF_APPLICATIONS, *COMPLETION)
             if m.name not in CONDITIONS
         ]

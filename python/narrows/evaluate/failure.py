@@ -20,7 +20,7 @@ from narrows.figures.trials import join
 from narrows.metrics.catalogue import scale_of
 from narrows.metrics.checks import RunMeasurements
 from narrows.metrics.fairness import jain
-from narrows.metrics.headings import heading_of
+from narrows.metrics.headings import heading_of_check
 from narrows.metrics.series import BOTTLENECK, COMPLETION, RunSeries, Samples
 from narrows.plan import Plan, Trial
 from narrows.spec import ResultCheck
@@ -70,11 +70,6 @@ def over_time(
     return Figure(title, "", panels, alt, columns=1, height=3.0)
 
 
-def quantity(check: ResultCheck) -> str:
-    """Returns the bounded quantity for people: "Queue mean (ms)"."""
-    return check.brief if check.metric is None else heading_of(check.metric)
-
-
 def colour_of(contestant: Contestant) -> str:
     """Returns the colour of a control; neutral for a user's control or one of another project."""
     return contestant.cca if contestant.cca in COLOURS and contestant.stack is None else "neutral"
@@ -101,7 +96,7 @@ def _panel(
             lines.append(replace(join(drawn), label=who.title, colour=colour_of(who)))
     if not lines:
         return None
-    label, bounds = quantity(check), check.words_of_bounds(scale_of(check.metric or ""))
+    label, bounds = heading_of_check(check), check.words_of_bounds(scale_of(check.metric or ""))
     guides = () if states else tuple(_bounds(check))
     begin = [Guide(max(ends), "counts from here", upright=True)] if max(ends) > 0 else []
     return Panel(

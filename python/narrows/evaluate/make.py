@@ -20,7 +20,6 @@ from narrows.backends import get_backend
 from narrows.evaluate import site
 from narrows.evaluate.commands import EvaluateArguments
 from narrows.evaluate.conclusion import Conclusion, conclude
-from narrows.evaluate.failure import quantity
 from narrows.evaluate.index import INDEX, ONLY, RECORD, folder_of, write_index
 from narrows.evaluate.runs import Contestant, attempts, contestants
 from narrows.evaluate.suite import SUBJECT, Suite, load_suite, select
@@ -28,6 +27,7 @@ from narrows.evaluate.verdicts import WORDS, AttemptResult, by_situation, judge,
 from narrows.execute import BatchOutcome, Watcher, run_all
 from narrows.metrics.bounds import CheckVerdict
 from narrows.metrics.checks import CheckOutcome
+from narrows.metrics.headings import heading_of_check
 from narrows.metrics.intervals import explain_zero, mean
 from narrows.metrics.stored import StoreMeasurements
 from narrows.store import RESULTS, open_store
@@ -202,7 +202,7 @@ def _cell(one: AttemptResult, shown: int) -> str:
 
 def _quantity(outcome: CheckOutcome) -> str:
     """Returns the quantity of a check, without the name of the class that all controls have."""
-    return quantity(outcome.check).removesuffix(f", {SUBJECT}")
+    return heading_of_check(outcome.check).replace(f" of {SUBJECT}", "", 1)
 
 
 def _counts(made: Evaluation) -> list[str]:

@@ -11,15 +11,22 @@ import numpy as np
 
 from narrows.evaluate.commands import EvaluateArguments
 from narrows.evaluate.conclusion import conclude
-from narrows.evaluate.failure import colour_of, over_time, quantity
+from narrows.evaluate.failure import colour_of, over_time
 from narrows.evaluate.runs import Contestant
 from narrows.evaluate.suite import Situation, Suite
-from narrows.evaluate.verdicts import AttemptResult, CheckResult, by_situation, of_contestant
+from narrows.evaluate.verdicts import (
+    AttemptResult,
+    CheckResult,
+    by_situation,
+    of_contestant,
+    with_verdict,
+)
 from narrows.figures.model import HEADROOM, Figure, Guide, Line, Panel
 from narrows.figures.network import svg
 from narrows.figures.sweeps.view import interval_of
 from narrows.metrics.bounds import CheckVerdict
 from narrows.metrics.checks import CheckOutcome, RunMeasurements
+from narrows.metrics.headings import heading_of_check
 from narrows.metrics.intervals import half_width, mean
 from narrows.plan import Plan, Trial
 from narrows.report.page import environment
@@ -62,7 +69,7 @@ def write(
             pictured=pictured,
             alt=_alt(situation),
             failed=failed,
-            quantity=quantity,
+            quantity=heading_of_check,
             specification=read_file(situation.path),
             command=command,
             commands={one.key: asked.cell_command(one, situation) for one in contestants},
@@ -85,7 +92,7 @@ def write(
         pages={row.situation.name: row.page for row in rows},
         results="../../index.html" if asked.only else "../index.html",
         command=command,
-        quantity=quantity,
+        quantity=heading_of_check,
     )  # fmt: skip
     write_text(folder / "index.html", overview)
 
@@ -96,11 +103,11 @@ def failures(judged: Iterable[AttemptResult], beside: Iterable[AttemptResult] = 
     It names the controls in `beside` that don't meet the same check either.
     """
     others: dict[tuple[str, str], list[str]] = {}
-    for one, result in _with_verdict(beside, CheckVerdict.NOT_MET):
+    for one, result in with_verdict(beside, CheckVerdict.NOT_MET):
         key = (one.attempt.situation.name, result.outcome.check.name)
         others.setdefault(key, []).append(one.attempt.contestant.title)
     sentences = []
-    for one, result in _with_verdict(judged, CheckVerdict.NOT_MET):
+    for one, result in with_verdict(judged, CheckVerdict.NOT_MET):
         sentence = f"{_value_and_bounds(one, result)}. {result.because}"
         if also := others.get((one.attempt.situation.name, result.outcome.check.name)):
             sentence += f" {join_words(also)} {'fails' if len(also) == 1 else 'fail'} this, too."
@@ -112,20 +119,16 @@ def open_questions(judged: Iterable[AttemptResult]) -> list[str]:
     """Returns a sentence for each undecided check, with the reason and the remedy."""
     return [
         f"{_value_and_bounds(one, result)}: undecided, since {_because(result.outcome)}."
-        for one, result in _with_verdict(judged, CheckVerdict.UNDECIDED)
+        for one, result in with_verdict(judged, CheckVerdict.UNDECIDED)
     ]
-
-
-def _with_verdict(
-    judged: Iterable[AttemptResult], verdict: CheckVerdict
-) -> Iterator[tuple[AttemptResult, CheckResult]]:
-    """Yields the checks with this verdict, each with its attempt."""
-    return ((one, result) for one in judged for result in one.results if result.verdict == verdict)
 
 
 def _value_and_bounds(one: AttemptResult, result: CheckResult) -> str:
     """Describes the measured value of a check and the expectation."""
-    found, what = result.outcome, f"{one.attempt.situation.name}: {quantity(result.outcome.check)}"
+    found, what = (
+        result.outcome,
+        f"{one.attempt.situation.name}: {heading_of_check(result.outcome.check)}",
+    )
     return f"{what} is {found.interval_text}, {found.bounds_text} expected"
 
 
@@ -249,7 +252,7 @@ def _panel(number: int, judged: Sequence[AttemptResult]) -> Panel:
         for word, value in zip(words, bounds, strict=False)
         if value is not None
     )
-    label = "" if check is None else quantity(check)
+    label = "" if check is None else heading_of_check(check)
     tops = [float(line.high[0]) for line in lines if line.high is not None]
     tops += [guide.value for guide in guides]
     top = max([0.0, *tops]) or 1.0

@@ -78,6 +78,11 @@ def suites() -> list[str]:
     return sorted(path.parent.name for path in _OWN.glob(f"*/{_INDEX}"))
 
 
+def is_subject(name: str) -> bool:
+    """Returns True for the name of flows under test."""
+    return name == SUBJECT or name.startswith(f"{SUBJECT}-")
+
+
 def load_suite(
     wanted: str | Path, controls: Sequence[str] = (), above: tuple[Path, ...] = ()
 ) -> Suite:
@@ -187,9 +192,7 @@ def _situation(folder: Path, entry: _Table, controls: Sequence[str]) -> Situatio
 def _subjects(text: str) -> tuple[int, ...]:
     flows = tomllib.loads(text)["flows"]
     names = [str(flow.get("name", "")) for flow in flows]
-    return tuple(
-        at for at, name in enumerate(names) if name == SUBJECT or name.startswith(f"{SUBJECT}-")
-    )
+    return tuple(at for at, name in enumerate(names) if is_subject(name))
 
 
 class _Table:

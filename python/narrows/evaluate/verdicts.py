@@ -76,6 +76,13 @@ def of_contestant(judged: Iterable[AttemptResult], contestant: Contestant) -> li
     return [one for one in judged if one.attempt.contestant == contestant]
 
 
+def with_verdict(
+    judged: Iterable[AttemptResult], verdict: CheckVerdict
+) -> Iterator[tuple[AttemptResult, CheckResult]]:
+    """Yields the checks with this verdict, each with its attempt."""
+    return ((one, result) for one in judged for result in one.results if result.verdict == verdict)
+
+
 def by_situation(
     judged: Iterable[AttemptResult],
 ) -> Iterator[tuple[Situation, list[AttemptResult]]]:

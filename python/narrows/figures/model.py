@@ -271,6 +271,11 @@ class Stack:
     x_range: tuple[float, float]
     spans: tuple[Span, ...] = ()
 
+    def clip(self, span: Span) -> Span:
+        """The part of a span on the x axis; it ends before it starts if there is none."""
+        start, end = self.x_range
+        return replace(span, start=max(span.start, start), end=min(span.end, end))
+
 
 @dataclass(frozen=True, slots=True)
 class Figure:

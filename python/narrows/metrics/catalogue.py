@@ -34,7 +34,7 @@ from narrows.metrics.metric import (
     by_their_names,
     two_way_ms,
 )
-from narrows.metrics.workloads import MEDIA, VIDEOS
+from narrows.metrics.workloads import LEAST_STILL_S, MEDIA, VIDEOS
 
 
 def _buffer_bdp(run: RunFacts) -> float | None:
@@ -341,6 +341,12 @@ def _of_app(
     return Metric(name, title, unit, meaning, reader, better, whole)
 
 
+def _frozen_s(seen: Mapping[str, Any]) -> Any:  # noqa: ANN401
+    """Reads the time that a call stood still: its freezes, and one that never ended."""
+    frozen, still = seen["frozen_s"], seen.get("still_s") or 0.0
+    return frozen + still if frozen is not None and still >= LEAST_STILL_S else frozen
+
+
 def page_load(name: str) -> str:
     """Returns the title of a statistic of completion times where the transfers are web pages."""
     return f"page load {name}"
@@ -376,8 +382,9 @@ WORKLOAD: tuple[Metric, ...] = (
             "freezes of a video call: from one shown frame to the next it takes three times the "
             "mean of the last 30, and 150 ms more than it, or longer (`freezeCount` of WebRTC's "
             "statistics, W3C)", "less", whole=True),
-    _of_app("frozen_s", "frozen time", "s", "their total duration (`totalFreezesDuration`)",
-            "less"),
+    _of_app("frozen_s", "frozen time", "s",
+            "their total duration (`totalFreezesDuration`), and `still_s` if it is 1 s or more",
+            "less", read=_frozen_s),
     _of_app("still_s", "still at the end", "s",
             "how long a video call's encoder went on after the last frame that was shown, which no "
             "freeze of `freezes` counts", "less"),

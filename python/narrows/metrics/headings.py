@@ -9,12 +9,19 @@ from difflib import get_close_matches
 from narrows import _native
 from narrows.errors import InputError
 from narrows.metrics.catalogue import find, in_percent
-from narrows.spec import registry
+from narrows.spec import ResultCheck, SeriesNumber, registry
 from narrows.spec.scenario import Scenario
 from narrows.spec.suggest import quote
-from narrows.words import begin_upper, label_in_percent
+from narrows.words import label_of
 
 _MOST_NEAR = 3
+_UNITS = {
+    "_mbps": "Mbit/s", "_ms": "ms", "_pps": "packets/s", "_bytes": "bytes", "_packets": "packets",
+    "_s": "s",
+}  # fmt: skip
+"""The units that the names of series end with."""
+_TITLES = {"sending_pps": "sending rate"}
+"""The titles of series whose names alone don't say what they are."""
 _NEAR = 0.6
 """The least similarity (`difflib`) of a heading that an error suggests."""
 
@@ -72,13 +79,30 @@ def controls_in(runs: Iterable[tuple[Sequence[str], Scenario]]) -> dict[str, str
 
 
 def heading_of(column: str, controls: Mapping[str, str | None] | None = None) -> str:
-    """Returns the heading of a column as people read it: "Share (%), BBR"."""
+    """Returns the heading of a column as people read it: "Share of BBR (%)"."""
     group, _, key = column.rpartition(".")
     metric = find(column)
-    label = metric.label if metric is not None else key.replace("_", " ")
-    label = begin_upper(label)
-    label = f"{label}, {words(group, controls)}" if group else label
-    return label_in_percent(label) if in_percent(column) else label
+    title, unit = (key.replace("_", " "), "") if metric is None else (metric.title, metric.unit)
+    of = words(group, controls) if group else ""
+    return label_of(title, of, "%" if in_percent(column) else unit)
+
+
+def heading_of_check(check: ResultCheck) -> str:
+    """Returns the heading of the metric, or of the number from a series, that a check bounds."""
+    if check.taken is not None:
+        return _heading_of_series(check.taken)
+    return heading_of(str(check.metric))
+
+
+def _heading_of_series(taken: SeriesNumber) -> str:
+    """Returns the heading of a number from a series: "Mean sending rate of subject (packets/s)"."""
+    asked = taken.condition
+    ending = next((one for one in _UNITS if asked.name.endswith(one)), "")
+    title = _TITLES.get(asked.name, asked.name.removesuffix(ending).replace("_", " "))
+    how = taken.how.removesuffix(" of") if taken.take in ("mean", "p50") else taken.how
+    unit = "" if asked.asks else _UNITS.get(ending, "")
+    condition = str(asked).removeprefix(asked.series)
+    return label_of(f"{how} {title}", f"{words(asked.owner)}{condition}", unit)
 
 
 def columns_named(
@@ -157,7 +181,7 @@ def _spellings(column: str, classes: Iterable[str]) -> set[str]:
         for title in titles
         for shown in ("", unit)
         for one in classes
-    }
+    } | {_plain(f"{title} of {one} {unit}") for title in titles for one in classes}
 
 
 def _plain(text: str) -> str:

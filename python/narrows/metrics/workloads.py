@@ -7,3 +7,5 @@ VIDEOS = ("video", "adaptive_video")
 BUFFER = "playout_buffer_s"
 MEDIA = "media"
 """The workload of a video call."""
+LEAST_STILL_S = 1.0
+"""A picture that stands still for this long at the end is frozen, not only late."""

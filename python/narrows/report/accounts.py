@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from narrows.packets import WIRE
 from narrows.spec.measured import UNKNOWN_CONTROL, measured_control
 from narrows.spec.registry import title
 from narrows.words import begin_upper, count_of
@@ -77,13 +78,12 @@ def _account(flow: Flow) -> Account:
 
 
 def _numbers(flow: Flow) -> Iterator[tuple[str, str]]:
+    """Yields the numbers of a flow; its sentence says how much a path of unknown rate carries."""
     rtt, loss, capacity = flow["rtt_ms"], flow["loss"], flow["causes"]["capacity"]
     if flow["goodput_mbps"] is not None:
         yield "goodput", f"{flow['goodput_mbps']:.2f} Mbit/s"
     if capacity["rate_mbps"] is not None:
-        yield "the path's rate", f"{capacity['rate_mbps']:.2f} Mbit/s"
-    elif capacity["at_least_mbps"] is not None:
-        yield "the path's rate", f"unknown, at least {capacity['at_least_mbps']:.2f} Mbit/s"
+        yield "the path's rate", f"{WIRE * capacity['rate_mbps']:.4g} Mbit/s"
     if rtt["min"] is not None and rtt["mean"] is not None:
         yield "round trip", f"{rtt['mean']:.1f} ms, at least {rtt['min']:.1f} ms"
     yield "retransmitted", f"{loss['retransmitted']:,} of {flow['packets']:,} packets"

@@ -14,11 +14,16 @@ from narrows.spec.scenario import Flow, Host, Path, Scenario
 from narrows.words import count_of
 
 
-def conditions(scenario: Scenario, groups: Sequence[str]) -> list[tuple[str, str]]:
-    """Returns labels and values: the path, a line for each class of flows, the hosts, the run."""
+def conditions(
+    scenario: Scenario, groups: Sequence[str], has_accounts: bool = False
+) -> list[tuple[str, str]]:
+    """Returns labels and values: the path, a line for each class of flows, the hosts, the run.
+
+    If the page `has_accounts` of its flows, these say how much a path of unknown rate carries.
+    """
     path, run = scenario["path"], scenario["run"]
     return [
-        ("Rate", _rate(scenario)),
+        ("Rate", _rate(scenario, has_accounts)),
         ("Two-way delay", _delay(scenario)),
         *_bottleneck(scenario),
         *_elements(path),
@@ -50,11 +55,13 @@ def _bottleneck(scenario: Scenario) -> list[tuple[str, str]]:
     ]
 
 
-def _rate(scenario: Scenario) -> str:
+def _rate(scenario: Scenario, has_accounts: bool) -> str:
     """Returns the bottleneck's rate, and its average if it varies."""
+    nominal = frames.rate_mbps(scenario)
     if not capacity_known(scenario):
-        return f"unknown, {frames.rate_mbps(scenario):.3g} Mbit/s at least"
-    mean, rate = frames.offered_mbps(scenario), f"{frames.rate_mbps(scenario):g} Mbit/s"
+        return "unknown" if has_accounts else f"unknown, at least {nominal:.3g} Mbit/s"
+    rate = f"{nominal:.4g} Mbit/s" if has_accounts else f"{nominal:g} Mbit/s"
+    mean = frames.offered_mbps(scenario)
     return rate if mean is None else f"{rate} nominal, {mean:.3g} Mbit/s on average"
 
 

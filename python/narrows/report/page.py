@@ -92,7 +92,7 @@ def render(study: PageContents) -> str:
         .get_template("report.html.jinja")
         .render(
             study=study,
-            conditions=conditions(study.runs[0].scenario, study.groups),
+            conditions=conditions(study.runs[0].scenario, study.groups, bool(study.accounts)),
             subtitle=frames.conditions(study.runs[0].scenario, study.groups),
             cards=cards(study.runs, study.groups),
             drawn=drawn,

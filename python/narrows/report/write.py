@@ -152,5 +152,8 @@ def _links(result: Result, pictures: Sequence[str]) -> list[str]:
         for trial in result.trials
         if (trial.path / FINDINGS).is_file()
     ]
-    files = ("spec.toml", "summary.json", "summary.csv", "manifest.json")
+    inputs = sorted(
+        file.relative_to(result.path).as_posix() for file in result.path.glob("inputs/*")
+    )
+    files = ("spec.toml", *inputs, "summary.json", "summary.csv", "manifest.json")
     return [*pictures, *(file for file in files if (result.path / file).is_file()), *tables]

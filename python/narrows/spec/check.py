@@ -82,8 +82,13 @@ class SeriesNumber:
         named = (("after", self.after), ("until", self.until), ("while", self.holding))
         yield from ((key, one) for key, one in named if one is not None)
 
+    @property
+    def how(self) -> str:
+        """How the number is computed, in words that precede its series: "median of"."""
+        return _WORDS.get(self.take, self.take)
+
     def _words(self) -> Iterator[str]:
-        yield _WORDS.get(self.take, self.take)
+        yield self.how
         yield str(self.condition)
         if self.over is not None:
             yield f"({self.over} over flows)"
@@ -138,13 +143,6 @@ class ResultCheck:
     def name(self) -> str:
         """The metric, or the number computed from a series, in words."""
         return self.metric if self.metric is not None else str(self.taken)
-
-    @property
-    def brief(self) -> str:
-        """The metric in a few words, without the period of a series."""
-        if self.taken is None:
-            return str(self.metric)
-        return f"{_WORDS.get(self.taken.take, self.taken.take)} {self.taken.condition}"
 
     @property
     def bounds_text(self) -> str:

@@ -26,14 +26,26 @@ Inputs = tuple[
 """
 
 
-def inputs(file: str | None, controls: Iterable[str] = (), folders: Iterable[Path] = ()) -> Inputs:
+def inputs(
+    file: str | None,
+    controls: Iterable[str] = (),
+    folders: Iterable[Path] = (),
+    files: dict[str, str] | None = None,
+) -> Inputs:
     """Returns the inputs of the specification in `file`, or of a text in the working directory.
 
     `controls` are the controls that a back end has and the simulator lacks; they take no options.
-    Programs of own controls are also searched in `folders`.
+    Programs of own controls are also searched in `folders`. `files` gets the texts of the files
+    that the specification refers to, by the names that it gives them.
     """
     near = Path(file).parent if file else Path()
     known: dict[str, python_control.Source] = {}
+    texts = {} if files is None else files
+
+    def text(name: str) -> str:
+        if name not in texts:
+            texts[name] = _text(name, near)
+        return texts[name]
 
     def control(cca: str, options: Mapping[str, object]) -> tuple[str, str]:
         return _control(cca, options, (near, *folders), known)
@@ -41,7 +53,7 @@ def inputs(file: str | None, controls: Iterable[str] = (), folders: Iterable[Pat
     def directory() -> str:
         return _directory(file)
 
-    return (lambda name: _text(name, near), control, list(controls), directory)
+    return (text, control, list(controls), directory)
 
 
 def _directory(file: str | None) -> str:

@@ -61,8 +61,10 @@ class Text:
 
         `controls` and `folders` are those of `inputs`.
         """
+        files: dict[str, str] = {}
         with translate_errors():
-            return Spec(self.source.specification(*inputs(self.file, controls, folders)))
+            needed = inputs(self.file, controls, folders, files)
+            return Spec(self.source.specification(*needed), files)
 
 
 def load(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -31,8 +32,10 @@ class Until:
 class Spec:
     """One experiment with its complete scenarios."""
 
-    def __init__(self, output: SpecOutput) -> None:
+    def __init__(self, output: SpecOutput, files: Mapping[str, str]) -> None:
         self._output = output
+        self.files = files
+        """The texts of the files that it refers to, by the names that it gives them."""
 
     @property
     def name(self) -> str:

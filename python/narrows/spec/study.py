@@ -38,6 +38,9 @@ class Study:
     design: str
     text: str
     until: Until | None
+    files: dict[str, str]
+    """The texts of the files that combinations refer to, by name, once the combinations are made.
+    """
     _output: StudyOutput
     _file: str | None
 
@@ -61,12 +64,12 @@ class Study:
 
         `controls` are the controls that a back end has and the simulator lacks.
         """
-        needed = inputs(self._file, controls)
+        needed = inputs(self._file, controls, files=self.files)
         for number, point in enumerate(self.points()):
             made: Spec | SpecError
             try:
                 with translate_errors():
-                    made = Spec(self._output.specification(number, *needed))
+                    made = Spec(self._output.specification(number, *needed), self.files)
             except SpecError as error:
                 made = error
             yield point, made
@@ -99,6 +102,7 @@ def _study(text: Text) -> Study:
         output.design,
         text.text,
         Until(*output.until) if output.until else None,
+        {},
         output,
         text.file,
     )

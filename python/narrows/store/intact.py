@@ -17,13 +17,13 @@ OWN = "digest"
 """The digest of the manifest itself, without this entry."""
 FILES = "files"
 _PATTERNS = (
-    *("spec.toml", "summary.json"),
+    *("spec.toml", "summary.json", "inputs/*"),
     *("trial-*/scenario.json", "trial-*/*.parquet", "trial-*/programs/**/*"),
 )
 _LARGE = ("trial-*/captures/*", "summary.csv")
 """Files whose digests only `check_captures` compares: captures may take minutes to read."""
 LARGE = "capture_files"
-_FOLDERS = ("trial-*", "trial-*/captures", "trial-*/programs")
+_FOLDERS = ("inputs", "trial-*", "trial-*/captures", "trial-*/programs")
 
 
 def seal(manifest: Mapping[str, Any], directory: Path) -> dict[str, Any]:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 MANIFEST = "manifest.json"
 SPEC = "spec.toml"
+INPUTS = "inputs"
+"""The folder of copies of the files that the specification refers to."""
 SUMMARY = "summary.json"
 SUMMARY_TABLE = "summary.csv"
 SCENARIO = "scenario.json"

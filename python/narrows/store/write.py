@@ -16,7 +16,8 @@ from typing import Any
 from narrows.errors import StoreError
 from narrows.plan import Plan, Trial, canonical_json
 from narrows.provenance import provenance
-from narrows.store.atomic import publish, writing
+from narrows.spec.copies import names_of_copies, refer_to_copies
+from narrows.store.atomic import publish, write_text, writing
 from narrows.store.cells import harmless
 from narrows.store.intact import seal
 from narrows.store.owned import owned_directory, remove_abandoned
@@ -24,6 +25,7 @@ from narrows.store.parquet import parquet_files
 from narrows.store.read import (
     CAPTURES,
     FORMAT,
+    INPUTS,
     MANIFEST,
     SCENARIO,
     SPEC,
@@ -41,7 +43,7 @@ RESULTS = "narrows-results"
 _MAX_SLUG = 40
 _OWN = re.compile(
     r"manifest\.json|spec\.toml|summary\.(json|csv)|checks\.json|report\.html"
-    r"|(figure|sequence)\.(png|svg)|trial-\d+|\..*"
+    r"|(figure|sequence)\.(png|svg)|trial-\d+|inputs|\..*"
 )
 """The names in a results directory; hidden names are work in progress."""
 
@@ -90,9 +92,16 @@ class Draft:
             entry["captures"] = dict(result.captures)
         self._runs[trial.number] = entry
 
-    def finish(self, spec: str, summary: Mapping[str, Any]) -> Result:
-        """Writes the files about all trials; from then on `path` can be read as a result."""
-        _write(self.path / SPEC, spec)
+    def finish(
+        self, spec: str, summary: Mapping[str, Any], files: Mapping[str, str] | None = None
+    ) -> Result:
+        """Writes the files about all trials; from then on `path` can be read as a result.
+
+        `files` are the texts of the files that the specification refers to, which are copied.
+        """
+        copies = names_of_copies(files or {}, INPUTS)
+        _write(self.path / SPEC, refer_to_copies(spec, copies))
+        write_copies(self.path, copies, files or {})
         _write(self.path / SUMMARY, json.dumps(summary, indent=1, allow_nan=False) + "\n")
         _write(self.path / SUMMARY_TABLE, summary_csv(summary["runs"]))
         _write(self.path / MANIFEST, json.dumps(seal(self._manifest(), self.path), indent=1) + "\n")
@@ -176,6 +185,14 @@ def _describe_existing(final: Path) -> str:
     except StoreError as error:
         return f"a damaged result ({Path(error.place).name}: {error.problems[0].found})"
     return "the result of another experiment"
+
+
+def write_copies(directory: Path, copies: Mapping[str, str], files: Mapping[str, str]) -> None:
+    """Writes the texts of files under the names of their copies in a directory."""
+    for name, copy in copies.items():
+        place = directory / copy
+        place.parent.mkdir(exist_ok=True)
+        write_text(place, files[name])
 
 
 def _write(path: Path, text: str) -> None:

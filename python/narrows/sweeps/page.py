@@ -13,9 +13,11 @@ from narrows.figures.looks import HUES
 from narrows.figures.palette import colour
 from narrows.report.commands import both_ways
 from narrows.report.page import environment, plotly_js
+from narrows.spec.copies import refer_to_copies
 from narrows.store import Place, open_store
 from narrows.store.atomic import write_text, writing
 from narrows.store.folders import PAGES
+from narrows.sweeps.copies import copies_in, with_copy
 from narrows.sweeps.overview import Overview, overview
 from narrows.sweeps.run_pages import MOST_AUTOMATIC, write_run_pages
 from narrows.version import __version__
@@ -45,7 +47,8 @@ def write_pages(place: Place, name: str | None = None, runs: bool = False) -> di
                 page = folder / f"{stem}.html"
                 pages[page] = overview(store, stem, record, _pages_of_runs(folder))
                 write_text(page, render(pages[page], folder, stem, record))
-                write_text(folder / f"{stem}.toml", str(record["spec"]))
+                spec = refer_to_copies(str(record["spec"]), copies_in(folder, record))
+                write_text(folder / f"{stem}.toml", spec)
     return pages
 
 
@@ -56,7 +59,7 @@ def render(found: Overview, folder: Path, stem: str, record: Mapping[str, Any]) 
     return template.render(
         overview=found,
         record=record,
-        command=_command(stem, record),
+        command=_command(stem, record, copies_in(folder, record)),
         version=__version__,
         data=in_script(
             json.dumps(found.document() | {"hues": hues}, separators=(",", ":"), default=list)
@@ -66,11 +69,11 @@ def render(found: Overview, folder: Path, stem: str, record: Mapping[str, Any]) 
     )
 
 
-def _command(stem: str, record: Mapping[str, Any]) -> str:
+def _command(stem: str, record: Mapping[str, Any], copies: Mapping[str, str]) -> str:
     """Returns the commands that repeat the study: as typed, and from the file beside the page."""
     words = ["narrows", "run", f"{stem}.toml", "--backend", str(record["backend"])]
     for one in record.get("filters", []):
-        words += ["--filter", str(one)]
+        words += ["--filter", with_copy(str(one), copies)]
     return both_ways(record.get("command", []), shlex.join(words))
 
 

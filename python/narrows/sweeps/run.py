@@ -20,6 +20,7 @@ from narrows.store.atomic import writing
 from narrows.store.open import is_url
 from narrows.store.studies import runs_table
 from narrows.sweeps.checks import counts, outcomes, wide
+from narrows.sweeps.copies import keep_copies
 from narrows.sweeps.polars_memory import load_polars
 from narrows.sweeps.prepare import SweepJob
 from narrows.sweeps.verdicts import record_of, smallest
@@ -188,6 +189,7 @@ def note_study(
         "spec": study.text,
         "provenance": provenance(),
         "runs": content_hash(runs["run"].to_list()),
+        **keep_copies(store, study),
         **more,
     }
     store.add_study(study.name, record, runs)

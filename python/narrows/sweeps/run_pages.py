@@ -20,6 +20,7 @@ from narrows.report.page import PageContents, Run, plotly_js, render
 from narrows.store import Store
 from narrows.store.atomic import write_text
 from narrows.store.maintenance import classes
+from narrows.sweeps.copies import copies_in, with_copy
 from narrows.version import __version__
 
 SCRIPT = "plotly-basic.min.js"
@@ -39,13 +40,15 @@ def write_run_pages(store: Store, folder: Path, stem: str, record: Mapping[str, 
         path = folder / f"{row['run']}.html"
         paths.append(path)
         if not path.is_file():
-            write_text(path, _page(store, stem, record, row))
+            write_text(path, _page(store, folder, stem, record, row))
     if paths and not (folder / SCRIPT).is_file():
         write_text(folder / SCRIPT, plotly_js())
     return paths
 
 
-def _page(store: Store, stem: str, record: Mapping[str, Any], row: Mapping[str, Any]) -> str:
+def _page(
+    store: Store, folder: Path, stem: str, record: Mapping[str, Any], row: Mapping[str, Any]
+) -> str:
     key, axes = str(row["run"]), list(record["axes"])
     scenario = store.scenario(key)
     trial = store.stored_run(Trial.of(int(row["trial"]), scenario, key))
@@ -57,7 +60,7 @@ def _page(store: Store, stem: str, record: Mapping[str, Any], row: Mapping[str, 
         title=f"{record['name']}: {values}" if values else str(record["name"]),
         version=__version__,
         backend=f"{record['backend']} ({record['engine']})",
-        command=_command(stem, record, row),
+        command=_command(stem, record, row, copies_in(folder.parent, record)),
         spec=str(record["spec"]).strip(),
         groups=groups,
         runs=[Run(label, scenario, trial.tables, summary)],
@@ -69,7 +72,9 @@ def _page(store: Store, stem: str, record: Mapping[str, Any], row: Mapping[str, 
     return render(study)
 
 
-def _command(stem: str, record: Mapping[str, Any], row: Mapping[str, Any]) -> str:
+def _command(
+    stem: str, record: Mapping[str, Any], row: Mapping[str, Any], copies: Mapping[str, str]
+) -> str:
     """Returns the command for this run alone, from the file beside the study's page.
 
     For a study with a table `sweep` the command runs all trials.
@@ -78,7 +83,7 @@ def _command(stem: str, record: Mapping[str, Any], row: Mapping[str, Any]) -> st
     option = "--set" if alone else "--filter"
     words = ["narrows", "run", f"../{stem}.toml", "--backend", str(record["backend"])]
     for axis in record["axes"]:
-        words += [option, f"{axis}={_as_text(row[axis])}"]
+        words += [option, with_copy(f"{axis}={_as_text(row[axis])}", copies)]
     return shlex.join([*words, *(["--trials", "1", "--seed", str(row["seed"])] if alone else [])])
 
 

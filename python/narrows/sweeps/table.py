@@ -9,6 +9,7 @@ from typing import Any
 from narrows.metrics.catalogue import in_percent
 from narrows.metrics.leading import of_applications
 from narrows.metrics.trials import SINGLE, note_of_finished
+from narrows.metrics.workloads import LEAST_STILL_S
 from narrows.sweeps.overview import Overview
 from narrows.words import align
 
@@ -18,8 +19,6 @@ DIGITS = 3
 """The significant digits of the largest mean of a column."""
 WIDE = 70.0
 """An interval over more than this of 100 per cent says little, so it isn't shown."""
-LEAST_STILL_S = 1.0
-"""A line mentions pictures that stand still this long at the end."""
 MOST_UNFINISHED = 0.05
 """The share of unfinished transfers above which a line mentions them."""
 VAGUE = "±?"
@@ -91,7 +90,7 @@ def _still_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         if most >= LEAST_STILL_S:
             yield (
                 f"{group or 'all'}: the picture stood still for up to {most:.0f} s at the end, "
-                "which the frozen time leaves out"
+                "which the frozen time includes"
             )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from narrows.figures.names import quantity, setting, title_of, value_words
 from narrows.metrics.checks import CheckOutcome, CombinationOutcome
-from narrows.metrics.headings import heading_of
+from narrows.metrics.headings import heading_of_check
 from narrows.plan import Grid
 from narrows.words import begin_lower
 
@@ -37,9 +37,8 @@ def record_of(
 
 
 def _describe(one: CheckOutcome) -> str:
-    """Describes the outcome for the page: "Share (%), BBR: 97.4, at most 60 expected"."""
-    metric = one.check.metric
-    name = one.check.brief if metric is None else heading_of(metric)
+    """Describes the outcome for the page: "Share of BBR (%): 97.4, at most 60 expected"."""
+    name = heading_of_check(one.check)
     value = one.interval_text if one.values else "no value"
     head = "" if one.passed is False else f"{one.verdict}: "
     return f"{head}{name}: {value}, {one.bounds_text} expected"

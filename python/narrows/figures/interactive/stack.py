@@ -35,7 +35,7 @@ def plot(figure: Figure, common: Stack) -> Plot:
     data: list[dict[str, Any]] = []
     for index, panel in enumerate(figure.panels, start=1):
         axis = _axis(index)
-        data += _shades(common.spans, axis, panel.limits(), 0.28)
+        data += _shades(common.spans, axis, panel.limits(common.x_range), 0.28)
         data += _shades(panel.spans, _axis(STRIPS + index), (0.0, 1.0), 1.0)
         for line in panel.lines:
             short = thin(line)
@@ -118,7 +118,7 @@ def _layout(figure: Figure, common: Stack, inner: int) -> dict[str, Any]:
         foot = inner - STRIP_PX - index * panel_px - (index - 1) * GAP_PX
         low, high = foot / inner, (foot + panel_px) / inner
         suffix = str(index) if index > 1 else ""
-        layout[f"yaxis{suffix}"] = _y_axis(panel, [round(low, 5), round(high, 5)])
+        layout[f"yaxis{suffix}"] = _y_axis(panel, common, [round(low, 5), round(high, 5)])
         if panel.spans:
             layout[f"yaxis{STRIPS + index}"] = _strip_axis(high + 0.25 * strip, high + strip)
         layout["annotations"] += [_title(panel.title, high + (strip if panel.spans else 0))]
@@ -149,10 +149,10 @@ def _x_axis(figure: Figure, common: Stack) -> dict[str, Any]:
     }
 
 
-def _y_axis(panel: Panel, domain: list[float]) -> dict[str, Any]:
+def _y_axis(panel: Panel, common: Stack, domain: list[float]) -> dict[str, Any]:
     return {
         "title": {"text": words(panel.y_label), "standoff": 6},
-        "range": [round(edge, 6) for edge in panel.limits()],
+        "range": [round(edge, 6) for edge in panel.limits(common.x_range)],
         "domain": domain,
         "gridcolor": "@grid",
         "zeroline": False,

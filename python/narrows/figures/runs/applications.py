@@ -12,7 +12,7 @@ from narrows.figures import frames
 from narrows.figures.frames import TIME, FlowClass, Groups
 from narrows.figures.model import Dash, Figure, Floats, Guide, Line, Panel, Span, Stack
 from narrows.metrics import windows
-from narrows.metrics.workloads import BUFFER, MEDIA, VIDEOS
+from narrows.metrics.workloads import BUFFER, LEAST_STILL_S, MEDIA, VIDEOS
 from narrows.spec.datagrams import kind_of
 from narrows.spec.scenario import Scenario
 
@@ -251,10 +251,24 @@ def _frames(scenario: Scenario, tables: Tables, members: FlowClass) -> Panel:
              members.look.hue, kind="points", opacity=opacity)
         for label, rows, opacity in _each(scenario, members, done)
     ]  # fmt: skip
-    stood = _grew(tables, members, "frozen_s", "freeze")
+    stood = (*_grew(tables, members, "frozen_s", "freeze"), *_still(tables, members, done))
     return Panel(
         TIME, "ms", frames.drawable(lines), f"{members.label}: delay of frames", spans=stood
     )
+
+
+def _still(tables: Tables, members: FlowClass, shown: Columns) -> Iterator[Span]:
+    """Yields the time from the last frame that the first flow showed to the last one encoded."""
+    first = members.flows[0]
+    encoded = frames.internal(tables, "encoded_bytes")
+    encoded = encoded.where(encoded["flow"] == first)
+    grows = np.diff(frames.column(encoded, "value")) > 0
+    times = frames.column(encoded, "time_s")
+    ends = shown.floats("end_s")[shown["flow"] == first]
+    begin_s = float(np.max(ends)) if len(ends) else float(np.min(times, initial=np.inf))
+    end_s = float(np.max(times[1:][grows], initial=0.0))
+    if end_s - begin_s >= LEAST_STILL_S:
+        yield Span(begin_s, end_s, "state:loss", "freeze")
 
 
 def _datagrams(scenario: Scenario, tables: Tables, members: FlowClass) -> Panel:

@@ -2,7 +2,8 @@
 
 Data are strokes from the first byte to the last, retransmissions in another colour and with dots;
 the acknowledged data and the end of the receiver's window are steps. S. Ostermann: tcptrace. The
-strip above each panel shows what limited the flow.
+strip above each panel shows what limited the flow. Of a long transfer, a few round trips around the
+first loss are shown, since all of it looks like one line; without a loss, the first ones.
 """
 
 from __future__ import annotations
@@ -27,7 +28,11 @@ MOST_NAMES = 3
 MOST_POINTS = 24_000
 """Points of a flow; beyond that, every other one of each kind is left out."""
 _NEAR = 1000
-"""Packets closer than this part of the whole time share about one column of pixels."""
+"""Packets closer than this part of the shown time share about one column of pixels."""
+_PAUSE = 4
+"""A time between packets of more than this many usual ones is a pause."""
+BEFORE, AFTER = 3, 7
+"""The round trips that are shown before the first loss and after it."""
 _MEGA = 1e6
 _STROKES = (
     ("data", "sent", "neutral"),
@@ -50,24 +55,47 @@ def sequence(scenario: Scenario, tables: Tables, groups: Groups = None) -> Figur
     captured = tables.get("sequence")
     table = None if captured is None else columns(captured)
     chosen = [] if table is None else _largest(table)
+    rows = {} if table is None else {one: table.where(table["flow"] == one) for one in chosen}
+    start_s, stop_s = _stretch(scenario, list(rows.values()), end_s)
+    whole = stop_s - start_s == end_s
     panels = tuple(
         replace(
-            _panel(scenario, table.where(table["flow"] == flow), flow, end_s),
+            _panel(scenario, its, flow, (stop_s - start_s) / _NEAR),
             spans=_causes(tables, flow),
+            y_range=(0.0 if whole else None, None),
         )
-        for flow in chosen
-        if table is not None
+        for flow, its in rows.items()
     )
+    shown = "" if whole else f"{start_s:.2f} to {stop_s:.2f} s of {end_s:.1f} s; "
     return Figure(
         f"Time and sequence of {count_of(len(chosen), 'flow')}",
-        f"{_which(scenario, chosen)}; strip: what limited the flow",
+        f"{_which(scenario, chosen)}; {shown}strip: what limited the flow",
         panels,
         "For every flow: sequence numbers of data, acknowledgements and window over time, and what "
         "limited it.",
         height=TALL_IN,
         name="sequence",
-        stack=Stack((0.0, end_s)),
+        stack=Stack((start_s, stop_s)),
     )
+
+
+def _stretch(scenario: Scenario, flows: list[Columns], end_s: float) -> tuple[float, float]:
+    """Returns the time to show: all of a short run, otherwise round trips around the first loss.
+
+    It is the first loss at which all flows have begun, if there is any.
+    """
+    trip_s = scenario["path"]["rtt_ns"] / 1e9
+    if not flows or end_s <= 2 * (BEFORE + AFTER) * trip_s:
+        return 0.0, end_s
+    begins = [float(its.floats("time_s").min()) for its in flows]
+    losses = np.concatenate([
+        its.floats("time_s")[np.isin(its["kind"], ["retransmission", "sack"])] for its in flows
+    ])  # fmt: skip
+    later = losses[losses >= max(begins)]
+    found = later if len(later) else losses
+    first_s = float(found.min()) - BEFORE * trip_s if len(found) else min(begins) - trip_s
+    start_s = max(first_s, 0.0)
+    return start_s, min(start_s + (BEFORE + AFTER) * trip_s, end_s)
 
 
 def _which(scenario: Scenario, chosen: list[int]) -> str:
@@ -100,11 +128,10 @@ def _causes(tables: Tables, flow: int) -> tuple[Span, ...]:
     )
 
 
-def _panel(scenario: Scenario, rows: Columns, flow: int, end_s: float) -> Panel:
+def _panel(scenario: Scenario, rows: Columns, flow: int, near_s: float) -> Panel:
     step = 1
     while len(rows) // step > MOST_POINTS:
         step *= 2
-    near_s = end_s / _NEAR
     lines = []
     for kind, label, colour in _STEPS:
         part = _each(rows.where(rows["kind"] == kind).sort_by("time_s"), step)
@@ -112,7 +139,7 @@ def _panel(scenario: Scenario, rows: Columns, flow: int, end_s: float) -> Panel:
         lines.append(replace(_line(label, x, y, colour, "step"), dash="dot"))
     for kind, label, colour in _STROKES:
         part = _each(rows.where(rows["kind"] == kind).sort_by("time_s"), step)
-        line = _line(label, *_strokes(part, near_s), colour, "line")
+        line = _line(label, *_strokes(part, near_s, kind == "data"), colour, "line")
         lines.append(replace(line, marker="o") if kind in _DOTTED else line)
     return Panel(TIME, "MB", frames.drawable(lines), frames.flow_name(scenario, flow))
 
@@ -121,17 +148,21 @@ def _each(rows: Columns, step: int) -> Columns:
     return rows.take(np.arange(0, len(rows), step))
 
 
-def _strokes(rows: Columns, near_s: float) -> tuple[Floats, Floats]:
+def _strokes(rows: Columns, near_s: float, sampled: bool) -> tuple[Floats, Floats]:
     """Each range of bytes as a stroke from its first byte up to its last, and a gap.
 
     Ranges that are consecutive in bytes and within `near_s` are joined into stairs: a page with an
-    element for each packet would be slow.
+    element for each packet would be slow. If only some packets are `sampled`, their neighbours are
+    joined unless a pause parts them: alone, the strokes would be too short to see.
     """
     time_s, gap = frames.column(rows, "time_s"), np.full(len(rows), np.nan)
     begin, end = (frames.column(rows, edge) for edge in ("begin", "end"))
     x = np.column_stack([time_s, time_s, gap]).ravel()
     y = np.column_stack([begin, end, gap]).ravel() / _MEGA
-    joined = (begin[1:] == end[:-1]) & (np.diff(time_s) <= near_s)
+    apart_s, skipped = np.diff(time_s), begin[1:] - end[:-1]
+    joined = (skipped == 0) & (apart_s <= near_s)
+    if sampled and len(rows) > 1 and np.median(skipped) > 0:
+        joined |= (skipped > 0) & (apart_s <= _PAUSE * np.median(apart_s))
     kept = np.ones(len(x), dtype=bool)
     kept[2:-1:3] = ~joined
     return x[kept], y[kept]

@@ -128,7 +128,8 @@ def _panel(axes: Axes, common: Stack, panel: Panel, wide: float, last: bool) -> 
     axes.locator_params(axis="y", nbins=5)
     _shade(axes, common.spans, 0.0, 1.0, 0.3)
     tall = axes.get_window_extent().height / axes.figure.dpi
-    _shade(axes, panel.spans, 1 + STRIP_GAP_IN / tall, STRIP_IN / tall, 1.0)
+    strip = [one for one in map(common.clip, panel.spans) if one.end > one.start]
+    _shade(axes, strip, 1 + STRIP_GAP_IN / tall, STRIP_IN / tall, 1.0)
     for guide, place in label_places(panel, common.x_range, GUIDE_LETTER_IN / wide):
         marks.draw_guide(axes, guide, place)
     for mark in panel.marks:

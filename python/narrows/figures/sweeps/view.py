@@ -86,7 +86,7 @@ class View:
         return f"{begin_upper(named)}{of}"
 
     def label(self, column: str) -> str:
-        """The label of a column as people read it: "Share (%), BBR"."""
+        """The label of a column as people read it: "Share of BBR (%)"."""
         return heading_of(column, self.controls)
 
 

@@ -60,7 +60,12 @@
     return Plotly.react(div, data, layout, config).then(() => first && follow(div));
   };
 
-  // All figures of a run show the same time span.
+  // All figures of a run show the same time span. Axes that zoom by themselves then show all values.
+  const free = (div) => Object.fromEntries(
+    Object.keys(div.layout)
+      .filter((key) => key.startsWith("yaxis") && div.layout[key].fixedrange === false)
+      .map((key) => [`${key}.autorange`, true]),
+  );
   let leading = false;
   const follow = (div) => div.on("plotly_relayout", (change) => {
     const touched = Object.keys(change).some((key) => key.startsWith("xaxis."));
@@ -69,7 +74,7 @@
     const range = div.layout.xaxis.range.slice();
     const others = [...document.querySelectorAll(`.plot[data-run="${div.dataset.run}"]`)]
       .filter((other) => other !== div && drawn.has(other.id));
-    Promise.all(others.map((other) => Plotly.relayout(other, { "xaxis.range": range.slice() })))
+    Promise.all(others.map((other) => Plotly.relayout(other, { "xaxis.range": range.slice(), ...free(other) })))
       .finally(() => { leading = false; });
   });
 
