@@ -46,6 +46,12 @@ OF_RTT = 0.05
 REASON = f"{ROUND_TRIPS} round trips over a full buffer"
 HALF = re.compile(r"\b((goodput|queue)_((early|late)_(mbps|ms)|drifts)|needed_s)$")
 """The columns of `summary` on halves and on short runs; the notes here show them."""
+CONCERNED = {
+    "shares": ("share", "goodput_mbps", "jain", "rtt_bias"),
+    "goodput": ("goodput_mbps", "utilization"),
+    "the queue": ("queue", "delay", "rtt_mean", "rtt_p95"),
+}
+"""The beginnings of the metrics that are wrong while a quantity drifts."""
 NEEDED = "needed_s"
 """The column with the time that shares must be measured, if the run had less."""
 
@@ -182,6 +188,15 @@ def drifts(rows: Sequence[Row], trials: int) -> list[Drift]:
     ]  # fmt: skip
     known = sorted((one for one in found if one is not None), key=lambda one: round(one.size, 6))
     return list({one.quantity: one for one in known if one.size >= 1}.values())[::-1]
+
+
+def concerns(quantities: Collection[str], metric: str) -> bool:
+    """Returns True if a metric, of all flows or a class, is wrong while these quantities drift."""
+    name = metric.rpartition(".")[2]
+    own, all_ = (
+        tuple(begin for one in some for begin in CONCERNED[one]) for some in (quantities, CONCERNED)
+    )
+    return name.startswith(own) or (bool(quantities) and not name.startswith(all_))
 
 
 def _may_drift(row: Row, quantity: str) -> bool:
