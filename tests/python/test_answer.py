@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -162,6 +163,17 @@ def test_all_looks_at_all_values_err_as_one_interval_would() -> None:
     """With 3, 6, 12 and 20 trials, at about ten values."""
     assert Limits(3, 20).level == pytest.approx(1 - 0.05 / 40)
     assert Limits(5, 5).level == pytest.approx(1 - 0.05 / 10)
+
+
+@pytest.mark.parametrize(("noise", "more"), [(0.065, 0), (0.05, 8)])
+def test_no_value_is_run_that_would_only_be_undecided(noise: float, more: int) -> None:
+    """20 trials only just decide 0.316 and 3.16, or also values nearer to 1."""
+    run = Synthetic(lambda v: {"utilization": 0.5 + 0.05 * math.log(v)}, noise=noise)
+    found = bracket_of("smallest path.buffer with utilization >= 0.5", run)
+    assert [point.value for point in found.between if point.value == 1] == [1]
+    assert len(run.trials) >= 5 + more
+    assert (more > 0) == (set(run.trials) > {0.1, 0.316, 1, 3.16, 10})
+    assert (more > 0) == (value_of(found) < 3)
 
 
 def test_values_that_trials_cannot_decide_are_reported() -> None:

@@ -9,13 +9,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from specimens import GOOD, run_cli
 
 from narrows.cli import main
 from narrows.diff import Effect, diff
-from narrows.diff.judge import exact, headline
-from narrows.diff.side import changes, read, title
+from narrows.diff.judge import documents, exact, headline, judge
+from narrows.diff.side import Side, changes, read, title
+from narrows.diff.text import table
 from narrows.errors import InputError
 from narrows.metrics import equivalence
 from narrows.report.results_index import items, write_index
@@ -248,6 +250,43 @@ def test_a_diff_of_sweeps_goes_by_combination(results: Path, tmp_path: Path) -> 
     assert row.cells == 2  # the combinations with CUBIC
     assert row.second < row.first
     assert "grid" in made.page.read_text()
+
+
+def sweep_side(label: str, **changes: float) -> Side:
+    """A side of a made-up sweep over four buffers, whose values change at some of them."""
+    rows = [
+        {
+            "study": "s", "cell": cell, "trial": trial, "path.buffer": buffer,
+            "loss_rate": 0.04 + changes.get(buffer, 0.0) + 0.0001 * trial,
+            "bbr.flows": 1, "bbr.share": 0.5 + changes.get(buffer, 0.0) + 0.001 * trial,
+        }
+        for cell, buffer in enumerate(("1bdp", "2bdp", "4bdp", "8bdp"), start=1)
+        for trial in (1, 2, 3)
+    ]  # fmt: skip
+    axes = ("path.buffer",)
+    return Side(label, label, "sweep", "s", "sim", {}, pl.DataFrame(rows), axes, ("bbr",))
+
+
+def test_a_diff_of_sweeps_says_where_better_and_worse_meet() -> None:
+    moved = sweep_side("B", **{"1bdp": -0.03, "4bdp": 0.01, "8bdp": 0.02})
+    rows = {row.metric: row for row in judge(sweep_side("A"), moved)}
+    loss, share = rows["loss_rate"], rows["bbr.share"]
+    assert loss.split == "better in 1, worse in 2 of 4 combinations (worst: Buffer 8 BDP)"
+    assert (loss.change, loss.has_changed) == (Effect.UNCLEAR, True)
+    assert share.split in (
+        "better in 2, worse in 1 of 4 combinations (worst: Buffer 1 BDP)",
+        "higher in 2, lower in 1 of 4 combinations",
+    )
+    told = "\n".join(table([loss]))
+    assert f"no difference shown on average: {loss.split}" in told
+    assert [one["split"] for one in documents([loss])] == [loss.split]
+
+
+def test_a_diff_of_sweeps_that_agree_says_nothing_more() -> None:
+    moved = sweep_side("B", **{"1bdp": 0.03, "4bdp": 0.01})
+    [loss] = [row for row in judge(sweep_side("A"), moved) if row.metric == "loss_rate"]
+    assert (loss.better, loss.worse, loss.split) == (0, 2, "")
+    assert "over 4 combinations (0 better, 2 worse)" in "\n".join(table([loss]))
 
 
 def test_a_run_and_a_sweep_cannot_be_compared(results: Path, tmp_path: Path) -> None:

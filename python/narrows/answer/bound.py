@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 
 from narrows.answer.judge import Knowledge, Limits, Point, PointState, Replies, Request
-from narrows.answer.question import BoundQuestion, EqualQuestion
+from narrows.answer.question import AskedCondition, BoundQuestion, EqualQuestion
 from narrows.answer.scale import Scale
 
 
@@ -73,8 +73,11 @@ class _Bisection:
     def narrow(
         self, outside: float, inside: float, belongs: Callable[[PointState], bool]
     ) -> Generator[list[Request], Replies, None]:
-        """Halves the gap between a value outside and one inside until it is narrow."""
-        while not self._narrow_enough(outside, inside):
+        """Halves the gap between a value outside and one inside until it is narrow.
+
+        Or until more values would only be undecided.
+        """
+        while not self._narrow_enough(outside, inside) and not self._is_blurred(outside, inside):
             middle = self.scale.between(*sorted((outside, inside)))
             if middle is None:
                 return
@@ -106,8 +109,40 @@ class _Bisection:
         conditions = enumerate(self.known.conditions)
         return {n for n, one in conditions if point.state(one) is PointState.FAILS}
 
+    def _is_blurred(self, one: float, other: float) -> bool:
+        """Returns True if one value is undecided, and all trials only just decided the other.
+
+        A value that is decided then is expected nearer to the latter than the precision.
+        """
+        ends = sorted((one, other), key=lambda end: self.known.state(end) is PointState.UNDECIDED)
+        decided, open_ = (self.known.points[end] for end in ends)
+        states = [self.known.state(end) is PointState.UNDECIDED for end in ends]
+        if states != [False, True] or decided.trials < self.known.limits.most:
+            return False
+        gains = [
+            _gain(condition, decided, open_)
+            for condition in self.known.conditions
+            if open_.state(condition) is PointState.UNDECIDED
+        ]
+        return self._narrow_enough(ends[0], ends[0] + max(gains) * (ends[1] - ends[0]))
+
     def _narrow_enough(self, one: float, other: float) -> bool:
         return abs(one - other) <= self.precision * max(abs(one), abs(other))
+
+
+def _gain(condition: AskedCondition, decided: Point, open_: Point) -> float:
+    """Returns where the interval would reach the bound, as a part of the way between two values.
+
+    The mean is taken to change evenly, and the interval to stay as wide.
+    """
+    ends, inside, outside = (
+        decided.interval(condition.quantity),
+        decided.mean(condition.quantity),
+        open_.mean(condition.quantity),
+    )
+    if ends is None or inside is None or outside is None or inside == outside:
+        return 1.0
+    return min(abs(end - condition.bound) for end in ends) / abs(inside - outside)
 
 
 def bracket(

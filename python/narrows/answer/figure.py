@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import compress
+from types import MappingProxyType
+from typing import TypeAlias
 
 import numpy as np
 
@@ -19,8 +22,11 @@ from narrows.figures.frames import in_words
 from narrows.figures.looks import Look, looks
 from narrows.figures.model import Figure, Guide, Line, Panel, heights
 from narrows.figures.names import axes_in_words, settings, uncapitalize, value_words
+from narrows.figures.sweeps.drifting import rings
 from narrows.metrics.catalogue import find, scale_of
 from narrows.metrics.headings import heading_of, legend_words
+from narrows.metrics.settling import Drift, concerns
+from narrows.spec.values import exact_value
 from narrows.words import begin_upper, count_of, join_words
 
 MOST_CASES = 7
@@ -29,9 +35,20 @@ MARGIN = 0.06
 """The margin around the values, relative to their range."""
 
 
-def chart(study: AskedStudy, found: Mapping[AskedCase, Bracket | Ranking], runs: int) -> Figure:
+Drifting: TypeAlias = Mapping[tuple[AskedCase, object], Sequence[Drift]]
+"""The drifts in the runs of a case at an exact value."""
+
+
+def chart(
+    study: AskedStudy,
+    found: Mapping[AskedCase, Bracket | Ranking],
+    runs: int,
+    drifting: Drifting = MappingProxyType({}),
+) -> Figure:
     """A panel for each metric of the question, a line for each case that there is room for."""
-    panels = tuple(_panel(study, quantity, found) for quantity in study.question.quantities)
+    panels = tuple(
+        _panel(study, quantity, found, drifting) for quantity in study.question.quantities
+    )
     shown = min(map(_most_cases, study.question.quantities))
     more = f"; the first {shown} of {len(found)} combinations" if len(found) > shown else ""
     subtitle = f"{study.question}; {count_of(runs, 'run')}{more}"
@@ -54,7 +71,12 @@ def _most_cases(quantity: str) -> int:
     return MOST_CASES // len(metrics_in(quantity))
 
 
-def _panel(study: AskedStudy, quantity: str, found: Mapping[AskedCase, Bracket | Ranking]) -> Panel:
+def _panel(
+    study: AskedStudy,
+    quantity: str,
+    found: Mapping[AskedCase, Bracket | Ranking],
+    drifting: Drifting,
+) -> Panel:
     """The panel of a metric over the place, or of the two metrics of a difference."""
     metrics = metrics_in(quantity)
     cases = list(found)[: _most_cases(quantity)]
@@ -69,6 +91,12 @@ def _panel(study: AskedStudy, quantity: str, found: Mapping[AskedCase, Bracket |
     ]
     if len(lines) == 1:  # the axis says what it is
         lines = [replace(lines[0], group="")]
+    for (case, metric), line in zip(shown, list(lines), strict=True):
+        unsettled = (
+            concerns({one.quantity for one in drifting.get(_key(study, case, point), ())}, metric)
+            for point in _having(points[case], metric)
+        )
+        lines += rings(compress(zip(line.x, line.y, strict=True), unsettled), line.colour)
     guides = _bounds(study, quantity) + tuple(
         Guide(
             across.positions[study.spelling(end.value)],
@@ -135,7 +163,7 @@ def _line(
     look: Look,
 ) -> Line:
     """The means of a metric with their intervals."""
-    known = [point for point in points if point.mean(metric) is not None]
+    known = _having(points, metric)
     x = np.array([across.positions[study.spelling(point.value)] for point in known])
     scale = scale_of(metric)
     y = scale * np.array([point.mean(metric) for point in known], dtype=float)
@@ -144,6 +172,14 @@ def _line(
         label, x, y, look.hue, ends[:, 0], ends[:, 1], marker="o", dash=look.dash,
         kind="line" if across.measured else "points",
     )  # fmt: skip
+
+
+def _having(points: Sequence[Point], metric: str) -> list[Point]:
+    return [point for point in points if point.mean(metric) is not None]
+
+
+def _key(study: AskedStudy, case: AskedCase, found: Point) -> tuple[AskedCase, object]:
+    return case, exact_value(study.spelling(found.value))
 
 
 def _ascending(study: AskedStudy, points: Sequence[Point]) -> list[Point]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from narrows.answer.question import OPTION, metrics_in
 from narrows.answer.study import AskedStudy
 from narrows.execute.cost import load
 from narrows.metrics.duration import lacking_s
-from narrows.metrics.settling import UnsettledRuns, lasting_s
+from narrows.metrics.settling import CONCERNED, UnsettledRuns, concerns, lasting_s
 from narrows.spec import Override
 from narrows.spec.scenario import Scenario
 
@@ -19,35 +20,27 @@ MOST_LOAD = 3e8
 """The largest cost of a search with longer runs, in packets: about two minutes on two cores."""
 FIRST_RUNS = 40
 """About as many runs does a combination of the other axes take."""
-_SHARES = ("share", "goodput_mbps", "jain", "rtt_bias")
-_CONCERNED = {
-    "shares": _SHARES,
-    "goodput": ("goodput_mbps", "utilization"),
-    "the queue": ("queue", "delay", "rtt_mean", "rtt_p95"),
-}
-"""The beginnings of the metrics that are wrong while a quantity drifts."""
 
 
-def is_unsettled(study: AskedStudy, found: UnsettledRuns[object]) -> bool:
+def is_unsettled(study: AskedStudy, found: UnsettledRuns[Any]) -> bool:
     """Returns True if runs drift, or are too short, in what the question is about."""
     drifting = {drift.quantity for its in found.drifting.values() for drift in its}
-    begins = {begin for one in drifting for begin in _CONCERNED[one]}
-    begins |= {*(_CONCERNED["shares"] if found.needed else ())}
-    others = tuple(begin for its in _CONCERNED.values() for begin in its)
     return any(
-        name.startswith(tuple(begins)) or (drifting and not name.startswith(others))
+        concerns(drifting, name) or (found.needed and _tells_shares(name))
         for name in _metrics(study)
     )
 
 
 def _metrics(study: AskedStudy) -> list[str]:
-    """Returns the metrics of the question without their classes."""
-    quantities = study.question.quantities
-    return [name.rpartition(".")[2] for one in quantities for name in metrics_in(one)]
+    return [name for one in study.question.quantities for name in metrics_in(one)]
+
+
+def _tells_shares(metric: str) -> bool:
+    return metric.rpartition(".")[2].startswith(CONCERNED["shares"])
 
 
 def lengthen(
-    study: AskedStudy, found: UnsettledRuns[object] | None = None, runs: int | None = None
+    study: AskedStudy, found: UnsettledRuns[Any] | None = None, runs: int | None = None
 ) -> AskedStudy | None:
     """Returns the study with longer runs if the answer needs them and they are affordable.
 
@@ -60,7 +53,7 @@ def lengthen(
         return None
     scenarios = study.scenarios()
     lacking = max(lacking_s(one) or 0.0 for one in scenarios)
-    if found is None and not (lacking and any(n.startswith(_SHARES) for n in _metrics(study))):
+    if found is None and not (lacking and any(map(_tells_shares, _metrics(study)))):
         return None
     drifting = found is not None and bool(found.drifting)
     wanted_s = max(lasting_s(one, lacking, drifting) for one in scenarios)

@@ -180,7 +180,9 @@ def answer(
         study.longer_duration,
     )  # fmt: skip
     with writing(stem):
-        figure = replace(chart(study, found, runs.total), words=tuple(made.sentences()))
+        figure = replace(
+            chart(study, found, runs.total, unsettled.drifting), words=tuple(made.sentences())
+        )
         save(figure, stem, ("html", "png", "svg"))
     write_text(stem.with_name(f"{stem.name}.json"), json.dumps(made.document(), indent=1) + "\n")
     return made

@@ -67,7 +67,7 @@ class StoredRuns:
         self._rows.update(zip(keys, rows, strict=True))
         return rows
 
-    def unsettled_runs(self) -> UnsettledRuns[object]:
+    def unsettled_runs(self) -> UnsettledRuns[tuple[AskedCase, object]]:
         """The combinations whose runs drift or are too short."""
         return UnsettledRuns.of(self._rows.items())
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from narrows.diff.side import Side, pair
 from narrows.errors import InputError
+from narrows.figures.names import settings
 from narrows.late import pl
 from narrows.metrics import equivalence, intervals
 from narrows.metrics.catalogue import CLASS, COMPLETION, OF_APPLICATIONS, RUN, find, in_percent
@@ -44,12 +45,17 @@ class Effect(StrEnum):
     UNKNOWN = "too few values"
 
 
+TOLD = (Effect.BETTER, Effect.WORSE, Effect.CHANGED)
+"""The verdicts that show a change."""
+
+
 @dataclass(frozen=True, slots=True)
 class DiffRow:
     """A metric on both sides.
 
     `cells` counts the combinations; by their own intervals the metric got `better` in some of them
-    and `worse` in others.
+    and `worse` in others. `split` says so in words if they disagree: "better in 5, worse in 3 of 12
+    combinations (worst: Buffer 8 BDP)".
     """
 
     metric: str
@@ -61,6 +67,12 @@ class DiffRow:
     cells: int = 1
     better: int = 0
     worse: int = 0
+    split: str = ""
+
+    @property
+    def has_changed(self) -> bool:
+        """Returns True if a change is shown on average, or several that disagree."""
+        return self.change in TOLD or bool(self.split)
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -93,7 +105,7 @@ def judge(first: Side, second: Side) -> list[DiffRow]:
         columns += [
             (f"{one}.{m.name}", f"{two}.{m.name}", label_of(m.title, label, m.unit))
             for m in (*CLASS, *OF_APPLICATIONS, *COMPLETION)
-            if m.name not in CONDITIONS
+            if m.name not in CONDITIONS and not HALF.search(m.name)
         ]
     rows = (_row(first, second, cells, *column) for column in columns)
     return [row for row in rows if row is not None]
@@ -121,7 +133,12 @@ def headline(rows: Sequence[DiffRow]) -> list[DiffRow]:
 
 
 def _relative(row: DiffRow) -> float:
-    return abs(row.apart.mean) / max(abs(row.first), abs(row.second), 1e-9)
+    return abs(_part(row.apart.mean, row.first, row.second))
+
+
+def _part(apart: float, first: float, second: float) -> float:
+    """Returns a difference relative to the larger value."""
+    return apart / max(abs(first), abs(second), 1e-9)
 
 
 def _trivial(row: DiffRow) -> bool:
@@ -137,10 +154,10 @@ _HEADLINE_OF_CLASS = ("share", "delay_mean_ms", "retransmits")
 _HEADLINE_OF_RUN = ("loss_rate", "drops", "utilization", "jain")
 
 
-def _cells(first: Side, second: Side) -> list[tuple[pl.DataFrame, pl.DataFrame]]:
-    """Returns the runs of both sides for each combination that both have."""
+def _cells(first: Side, second: Side) -> list[tuple[str, pl.DataFrame, pl.DataFrame]]:
+    """Returns the name and the runs of both sides of each combination that both have."""
     if not first.axes and not second.axes:
-        return [(distinct(first.rows), distinct(second.rows))]
+        return [("", distinct(first.rows), distinct(second.rows))]
     axes = [axis for axis in first.axes if axis in second.axes]
     one_sided = {*first.axes, *second.axes} - {*axes}
     if not axes or one_sided:
@@ -150,7 +167,14 @@ def _cells(first: Side, second: Side) -> list[tuple[pl.DataFrame, pl.DataFrame]]
     common = [values for values in parts[0] if values in parts[1]]
     if not common:
         raise InputError.at("narrows diff", "no combination that both have", "common values")
-    return [(distinct(parts[0][values]), distinct(parts[1][values])) for values in common]
+    return [
+        (
+            ", ".join(settings(zip(axes, values, strict=True))),
+            distinct(parts[0][values]),
+            distinct(parts[1][values]),
+        )
+        for values in common
+    ]
 
 
 def distinct(rows: pl.DataFrame) -> pl.DataFrame:
@@ -175,15 +199,16 @@ def _by_values(rows: pl.DataFrame, axes: Sequence[str]) -> Mapping[tuple[str, ..
 def _row(
     first: Side,
     second: Side,
-    cells: Sequence[tuple[pl.DataFrame, pl.DataFrame]],
+    cells: Sequence[tuple[str, pl.DataFrame, pl.DataFrame]],
     one: str,
     two: str,
     label: str,
 ) -> DiffRow | None:
     if one not in first.rows.columns or two not in second.rows.columns:
         return None
-    values = [(_values(a, one), _values(b, two)) for a, b in cells]
-    known = [(a, b) for a, b in values if a and b]
+    values = [(name, _values(a, one), _values(b, two)) for name, a, b in cells]
+    names = [name for name, a, b in values if a and b]
+    known = [(a, b) for _, a, b in values if a and b]
     if not known:
         return None
     means = [(intervals.mean(a), intervals.mean(b)) for a, b in known]
@@ -194,10 +219,12 @@ def _row(
         pairs = equivalence.of_pairs([b for _, b in means], [a for a, _ in means])
         apart = exact(pairs, scale)
     told = [_change(one, single) for single in singles]
+    sizes = [_part(its.mean, *both) for its, both in zip(singles, means, strict=True)]
     return DiffRow(
         one, label,
         intervals.mean([a for a, _ in means]), intervals.mean([b for _, b in means]),
         apart, _change(one, apart), len(known), told.count(Effect.BETTER), told.count(Effect.WORSE),
+        _split(list(zip(sizes, told, names, strict=True))),
     )  # fmt: skip
 
 
@@ -232,6 +259,24 @@ def _values(rows: pl.DataFrame, column: str) -> list[float]:
     return [float(value) for value in rows[column].drop_nulls()]
 
 
+def _split(cells: Sequence[tuple[float, Effect, str]]) -> str:
+    """Says in how many combinations a metric rose and fell, if it did both.
+
+    Of each combination: the change relative to the larger value, the verdict and the name.
+    """
+    shown = sorted(one for one in cells if one[1] in TOLD)
+    falls = [one for one in shown if one[0] < 0]
+    count, rises = f"{len(cells)} combinations", len(shown) - len(falls)
+    if not falls or not rises:
+        return ""
+    if shown[0][1] is Effect.CHANGED:
+        return f"higher in {rises}, lower in {len(falls)} of {count}"
+    better, worse, worst = rises, len(falls), shown[0][2]
+    if shown[0][1] is Effect.BETTER:
+        better, worse, worst = worse, better, shown[-1][2]
+    return f"better in {better}, worse in {worse} of {count} (worst: {worst})"
+
+
 def _change(column: str, apart: Difference) -> Effect:
     if not math.isfinite(apart.half_width):
         return Effect.SAME if apart.mean == 0 else Effect.UNKNOWN
@@ -258,4 +303,5 @@ def documents(rows: Sequence[DiffRow]) -> Iterator[dict[str, Any]]:
             "combinations": row.cells,
             "better_in": row.better,
             "worse_in": row.worse,
+            "split": row.split,
         }

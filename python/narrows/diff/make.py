@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from narrows.diff.judge import DiffRow, Effect, documents, headline, judge
+from narrows.diff.judge import DiffRow, documents, headline, judge
 from narrows.diff.side import RUN, Side, changes, read, title
 from narrows.errors import InputError
 from narrows.figures import interactive
@@ -103,13 +103,9 @@ def _page(made: Diff) -> str:
         plotly=plotly_js([figure for figure, _ in drawn]) if drawn else "",
         version=__version__,
         first=first,
-        told=[row for row in made.rows if row.change in TOLD and row not in first],
-        rest=[row for row in made.rows if row.change not in TOLD and row not in first],
+        told=[row for row in made.rows if row.has_changed and row not in first],
+        rest=[row for row in made.rows if not row.has_changed and row not in first],
     )
-
-
-TOLD = (Effect.BETTER, Effect.WORSE, Effect.CHANGED)
-"""The metrics to read first."""
 
 
 def figures(made: Diff) -> list[Figure]:
@@ -142,7 +138,7 @@ def _of_sweeps(made: Diff) -> Iterator[Figure]:
         for side in (made.first, made.second)
     ]
     rows = pl.concat(sides, how="diagonal_relaxed")
-    told = [row.metric for row in made.rows if row.change in TOLD and row.metric in rows.columns]
+    told = [row.metric for row in made.rows if row.has_changed and row.metric in rows.columns]
     for metric in told[:MOST_FIGURES]:
         drawn = lines(rows, View(metric, (*axes, "side"), metric, by="side"))
         yield replace(drawn, title=heading_of(metric))

@@ -48,7 +48,7 @@ def lines(
     if whole and equal:
         yield f"{equal} metrics are equal"
     if not whole:
-        changed = sum(row.change in order[:3] for row in rest)
+        changed = sum(row.has_changed for row in rest)
         yield f"{changed} of {len(rest) + equal} other metrics changed: --all or the page"
     known = [*first, *rest]
     measured = [side for side in sides if side.is_measurement]
@@ -70,7 +70,9 @@ def _cells(row: DiffRow) -> tuple[str, ...]:
     known = row.interval
     ends = "-" if known is None else " to ".join(format_signed(end) for end in known)
     said = str(row.change)
-    if row.cells > 1:
+    if row.split:
+        said += f" on average: {row.split}"
+    elif row.cells > 1:
         said += f" over {row.cells} combinations ({row.better} better, {row.worse} worse)"
     numbers = (number(row.first), number(row.second), format_signed(row.apart.mean))
     return (row.label, *numbers, ends, said)

@@ -54,6 +54,8 @@ class Line:
     fill: bool = False
     group: str | None = None
     """The entry in the legend if it differs from the label; empty for no entry."""
+    hollow: bool = False
+    """Markers are rings, which cover the markers of another line."""
     exact: bool = False
     """Keeps every point with all its digits: a page doesn't thin the line."""
 

@@ -161,6 +161,7 @@ RUN: tuple[Metric, ...] = (
     _queue_half("late", "second", 1),
     _drifts("queue", "queue_ms", "the queue"),
     _drifts("goodput", "goodput_mbps", "the goodput or a share"),
+    _drifts("completion", "completion_s", "the completion time of a class"),
     Metric("needed_s", "time needed", "s",
            "how long shares must be measured, if the run measures them for less "
            "(`narrows.metrics.duration`); empty otherwise, and unless several long flows share a "
@@ -437,6 +438,16 @@ def _of_size(span: SizeRange, name: str) -> Reader:
     return read
 
 
+def _completion_half(name: str, half: str, late: int) -> Metric:
+    return Metric(
+        f"completion_{name}_s", f"completion, {half} half", "s",
+        f"median completion time of the transfers done in the {half} half of the measured time, as "
+        "the mean over its fifths; empty unless many are repeated alike "
+        "(`narrows.metrics.completion_halves`)",
+        lambda found: _half(found["halves"], late),
+    )  # fmt: skip
+
+
 COMPLETION: tuple[Metric, ...] = (
     Metric("completed", "completed", "", "transfers completed",
            lambda found: found["completed"], "more", whole=True),
@@ -450,6 +461,8 @@ COMPLETION: tuple[Metric, ...] = (
              f"{_statistic(name)} of the completion times of all its transfers",
              _of_transfers("completion_s", name), "less", aliases=(page_load(name),))
       for name in COMPLETION_STATISTICS),
+    _completion_half("early", "first", 0),
+    _completion_half("late", "second", 1),
     *(Metric(f"slowdown_{name}", f"slowdown {name}", "",
              f"{_statistic(name)} of the slowdown of all its transfers",
              _of_transfers("slowdown", name), "less") for name in SLOWDOWN_STATISTICS),

@@ -44,13 +44,20 @@ OF_RTT = 0.05
 """The smallest drift of a queue, as a part of the path's RTT: less changes no delay that counts."""
 
 REASON = f"{ROUND_TRIPS} round trips over a full buffer"
-HALF = re.compile(r"\b((goodput|queue)_((early|late)_(mbps|ms)|drifts)|needed_s)$")
+HALF = re.compile(r"\b((goodput|queue|completion)_((early|late)_(mbps|ms|s)|drifts)|needed_s)$")
 """The columns of `summary` on halves and on short runs; the notes here show them."""
+CONCERNED = {
+    "shares": ("share", "goodput_mbps", "jain", "rtt_bias"),
+    "goodput": ("goodput_mbps", "utilization"),
+    "the queue": ("queue", "delay", "rtt_mean", "rtt_p95"),
+    "completion times": ("completion", "fct", "slowdown", "late"),
+}
+"""The beginnings of the metrics that are wrong while a quantity drifts."""
 NEEDED = "needed_s"
 """The column with the time that shares must be measured, if the run had less."""
 
 Pair: TypeAlias = tuple[float, float]
-_GOODPUT = ".goodput_early_mbps"
+_GOODPUT, _COMPLETION = ".goodput_early_mbps", ".completion_early_s"
 
 
 def halves(
@@ -147,17 +154,18 @@ class Drift:
     @property
     def size(self) -> float:
         """The difference, relative to the smallest that counts."""
-        least = 100 * SHARE if self.owner else RELATIVE * max(self.early, self.late)
+        shares = self.unit == "%"
+        least = 100 * SHARE if shares else RELATIVE * max(self.early, self.late)
         return abs(self.late - self.early) / least
 
     @property
     def changing(self) -> str:
         """The change as a clause: "shares still change"."""
-        return f"{self.quantity} still {'change' if self.owner else 'changes'}"
+        return f"{self.quantity} still {'change' if self.quantity.endswith('s') else 'changes'}"
 
     def words(self, early: str, late: str) -> str:
         """Returns the values with words for the halves: "bbr 61 % at first, 44 % at last"."""
-        form = "{:.0f} {}" if self.owner else "{:.3g} {}"
+        form = "{:.0f} {}" if self.unit == "%" else "{:.3g} {}"
         values = (form.format(one, self.unit) for one in (self.early, self.late))
         told = ", ".join(
             f"{value} {when}" for value, when in zip(values, (early, late), strict=True)
@@ -179,9 +187,22 @@ def drifts(rows: Sequence[Row], trials: int) -> list[Drift]:
         _drift("goodput", "", [_total(one) for one in goodputs], trials),
         _drift("the queue", "", [_pair(row, "queue_early_ms", "queue_late_ms")
                                  if _may_drift(row, "queue") else None for row in rows], trials),
+        *(_drift("completion times", name.removesuffix(_COMPLETION),
+                 [_pair(row, name, name.replace("early", "late"))
+                  if _may_drift(row, "completion") else None for row in rows], trials)
+          for name in names if name.endswith(_COMPLETION)),
     ]  # fmt: skip
     known = sorted((one for one in found if one is not None), key=lambda one: round(one.size, 6))
     return list({one.quantity: one for one in known if one.size >= 1}.values())[::-1]
+
+
+def concerns(quantities: Collection[str], metric: str) -> bool:
+    """Returns True if a metric, of all flows or a class, is wrong while these quantities drift."""
+    name = metric.rpartition(".")[2]
+    own, all_ = (
+        tuple(begin for one in some for begin in CONCERNED[one]) for some in (quantities, CONCERNED)
+    )
+    return name.startswith(own) or (bool(quantities) and not name.startswith(all_))
 
 
 def _may_drift(row: Row, quantity: str) -> bool:
@@ -215,7 +236,7 @@ def _shares(goodputs: Mapping[str, Pair]) -> dict[str, Pair]:
     }
 
 
-_UNITS = {"shares": "%", "goodput": "Mbit/s", "the queue": "ms"}
+_UNITS = {"shares": "%", "goodput": "Mbit/s", "the queue": "ms", "completion times": "s"}
 
 
 def _drift(quantity: str, owner: str, pairs: Sequence[Pair | None], trials: int) -> Drift | None:

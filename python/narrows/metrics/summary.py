@@ -7,7 +7,9 @@ from typing import Any
 
 from narrows.columns import Tables
 from narrows.metrics.catalogue import RUN
+from narrows.metrics.completion_halves import completion_halves
 from narrows.metrics.completions import classes
+from narrows.metrics.duration import is_steady
 from narrows.metrics.run import run_metrics, without_name
 from narrows.metrics.settling import halves
 from narrows.spec.scenario import Scenario
@@ -30,14 +32,16 @@ def summarise(
     or transfers can end. `losses` is present if packets can be lost elsewhere than at the
     bottleneck: the data packets sent and dropped, the latter in `queues` and `elsewhere`, and by
     place if the back end knows it. `halves` (`narrows.metrics.settling`) is present for long flows
-    on a steady path. `perf` covers the whole run. `invalid`, present only in invalid
+    on a steady path, and with completion times (`narrows.metrics.completion_halves`) for repeated
+    transfers. `perf` covers the whole run. `invalid`, present only in invalid
     runs, gives the reason. Further metrics, such as `convergence_s`, are declared in
     `narrows.metrics.catalogue`.
     """
     run = run_metrics(scenario, tables, info.end_s)
     named = classes(scenario, groups)
     links, completions = run.links(), run.completions(named)
-    by_halves = halves(scenario, named, tables, info.end_s)
+    look = halves if is_steady(scenario) else completion_halves
+    by_halves = look(scenario, named, tables, info.end_s)
     losses = run.losses(None if info.losses is None else list(info.losses.items()))
     return {
         "scenario": dict(scenario),

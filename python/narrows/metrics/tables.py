@@ -104,7 +104,8 @@ def _summary(
     """Returns the run's numbers, then those of each class in the order of the flows."""
     facts = RunFacts(entry, rows)
     completions = {found["class"]: found for found in entry.get("completions", ())}
-    by_halves = entry.get("halves", {}).get("goodput_mbps", {})
+    halves = entry.get("halves", {})
+    by_halves, times = (halves.get(name, {}) for name in ("goodput_mbps", "completion_s"))
     row = {metric.name: metric.read(facts) for metric in RUN}
     for name in dict.fromkeys(classes.values()):
         members = [flow for flow in rows if flow["class"] == name]
@@ -112,15 +113,17 @@ def _summary(
         row |= {f"{name}.{metric.name}": metric.read(by_halves.get(name)) for metric in HALVES}
         kinds = {flow.get("workload") for flow in members}
         row |= {f"{name}.{metric.name}": metric.read(members) for metric in _application(kinds)}
-        row |= _completions(name, completions.get(name))
+        row |= _completions(name, completions.get(name), times.get(name))
     return {**row, PACKETS.name: PACKETS.read(facts), "invalid": entry.get("invalid")}
 
 
-def _completions(name: str, found: Entry | None) -> dict[str, Any]:
+def _completions(name: str, found: Entry | None, halves: Sequence[float] | None) -> dict[str, Any]:
     """Returns statistics of all transfers of a class; empty if its transfers never end."""
     if found is None:
         return {}
-    row = {f"{name}.{metric.name}": metric.read(found) for metric in COMPLETION}
+    row = {
+        f"{name}.{metric.name}": metric.read({**found, "halves": halves}) for metric in COMPLETION
+    }
     means = {"fct_s": found["completion_s"]["mean"], "slowdown": found["slowdown"]["mean"]}
     return {f"{name}.{metric}": value for metric, value in means.items()} | row
 

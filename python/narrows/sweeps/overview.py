@@ -23,7 +23,7 @@ from narrows.metrics.catalogue import page_load, scale_of
 from narrows.metrics.headings import control_of, heading_of, merged_words
 from narrows.metrics.intervals import mean
 from narrows.metrics.leading import leading, opening, span
-from narrows.metrics.settling import HALF
+from narrows.metrics.settling import HALF, Drift, concerns
 from narrows.metrics.trials import alike, same_trace
 from narrows.spec import registry
 from narrows.spec.scenario import Scenario
@@ -32,7 +32,7 @@ from narrows.store import Store
 from narrows.store.parts import RUNS
 from narrows.sweeps.combination_names import CombinationNames, combinations_in
 from narrows.sweeps.export import TableOfRuns
-from narrows.sweeps.settling import settling_note
+from narrows.sweeps.settling import settling_note, unsettled_runs
 from narrows.sweeps.verdicts import smallest
 
 Values: TypeAlias = Mapping[int, Mapping[str, list[float]]]
@@ -104,7 +104,15 @@ class Overview:
             "bounds": dict(self.bounds),
             "shades": dict(self.hues),
             "fair": dict(self.fair),
+            "drifting": self._drifting(),
             "cells": list(self.cells),
+        }
+
+    def _drifting(self) -> dict[str, list[str]]:
+        """The metrics that are wrong where some quantities drift, by the names of these."""
+        told = {tuple(cell["drifting"]) for cell in self.cells} - {()}
+        return {
+            ",".join(its): [name for name in self.metrics if concerns(its, name)] for its in told
         }
 
 
@@ -134,6 +142,7 @@ def overview(
     """Reads a study of a store; `pages` are the addresses of pages of runs by their hashes."""
     whole, present = store.study_runs(stem), store.keys()
     name, places = str(record["name"]), list(record["axes"])
+    unsettled = unsettled_runs(store, whole)
     runs_of = {one: whole if one == stem else store.study_runs(one) for one in store.study_stems()}
     summary, flows, runs = (
         TableOfRuns(store, table, list(runs_of.values())) for table in ("summary", "flows", RUNS)
@@ -154,7 +163,7 @@ def overview(
     judged = {n: checks["unmet"].get(str(n), []) for n in checks.get("judged", ())}
     cells = [
         _cell(number, rows, merged.get(number, {}), axes, failed, pages)
-        | {"unmet": judged.get(number)}
+        | {"unmet": judged.get(number), "drifting": _quantities(unsettled.drifting.get(number, ()))}
         for number, rows in list(_by_cell(whole))[:MOST_CELLS]
     ]
     combinations = combinations_in(whole, places)
@@ -185,7 +194,7 @@ def overview(
         },
         _alike(_digests(runs, name), scenario),
         {name: span(cells, name) for name in columns},
-        settling_note(store, whole, combinations),
+        settling_note(store, whole, combinations, unsettled),
         _split(summary, name, combinations, controls),
     )
 
@@ -334,6 +343,10 @@ def _label(labels: Sequence[str]) -> str:
     if len(heads) == 1 and (head := heads.pop()):
         return f"{head} of flows {', '.join(label.rpartition(' ')[2] for label in labels)}"
     return ", ".join(dict.fromkeys(labels))
+
+
+def _quantities(drifts: Sequence[Drift]) -> list[str]:
+    return sorted(one.quantity for one in drifts)
 
 
 def _by_cell(rows: pl.DataFrame) -> Iterator[tuple[int, pl.DataFrame]]:

@@ -15,19 +15,33 @@ def settling_notes(store: Store) -> Iterator[str]:
     """Yields a sentence for each study of a store whose runs drift or are too short."""
     for stem, record in store.studies().items():
         runs = store.study_runs(stem)
-        if note := settling_note(store, runs, combinations_in(runs, record["axes"])):
+        combinations = combinations_in(runs, record["axes"])
+        if note := settling_note(store, runs, combinations, unsettled_runs(store, runs)):
             yield note
 
 
 def settling_note(
-    store: Store, runs: pl.DataFrame, combinations: Mapping[int, Mapping[str, object]]
+    store: Store,
+    runs: pl.DataFrame,
+    combinations: Mapping[int, Mapping[str, object]],
+    unsettled: UnsettledRuns[int],
 ) -> str:
     """Returns a sentence on runs of a study that drift or are too short; empty without any."""
+    if not unsettled.count:
+        return ""
+    present = store.keys()
+    some = next(key for key in runs["run"] if key in present)
+    names = CombinationNames(combinations)
+    return unsettled.note(store.scenario(some), names.of_one, names.of_several)
+
+
+def unsettled_runs(store: Store, runs: pl.DataFrame) -> UnsettledRuns[int]:
+    """Returns the combinations of a study whose runs drift or are too short."""
     halves = [name for name in store.columns("summary") if HALF.search(name)]
     rows = store.rows("summary", ("run", *halves))
     whole = runs.select("run", "cell").join(rows, on="run", how="inner", maintain_order="left")
     if not whole.height:
-        return ""
+        return UnsettledRuns({}, {}, 0)
     known = valued_columns(whole)
     by_cell = _may_drift(known).partition_by("cell", maintain_order=True)
     found = UnsettledRuns.of((int(its["cell"][0]), its.to_dicts()) for its in by_cell)
@@ -35,9 +49,7 @@ def settling_note(
     if NEEDED in known.columns:
         short = known.group_by("cell", maintain_order=True).agg(pl.col(NEEDED).max())
         needed = dict(short.drop_nulls().rows())
-    names = CombinationNames(combinations)
-    unsettled = UnsettledRuns(found.drifting, needed, whole["cell"].n_unique())
-    return unsettled.note(store.scenario(whole["run"][0]), names.of_one, names.of_several)
+    return UnsettledRuns(found.drifting, needed, whole["cell"].n_unique())
 
 
 def _may_drift(rows: pl.DataFrame) -> pl.DataFrame:

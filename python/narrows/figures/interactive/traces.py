@@ -42,6 +42,9 @@ def _line(line: Line) -> dict[str, Any]:
     if line.kind == "points":
         size = 9 if line.marker else 4
         trace |= {"mode": "markers", "marker": {"color": f"@{line.colour}", "size": size}}
+        if line.hollow:
+            rim = {"color": f"@{line.colour}", "width": 1.5}
+            trace |= {"marker": {"color": "@ground", "size": size, "line": rim}}
         return trace | _spread(line)
     trace |= {
         "mode": "lines+markers" if line.marker else "lines",

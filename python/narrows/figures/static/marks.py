@@ -55,7 +55,10 @@ def key(mark: Mark, label: str) -> Artist:
     if mark.fill:
         return Patch(facecolor=to_rgba(shade, FILLED), edgecolor=shade, linewidth=0.8, label=label)
     if mark.kind == "points":
-        return Line2D([], [], color=shade, marker=mark.marker or ".", linestyle="", label=label)
+        return Line2D(
+            [], [], color=shade, marker=mark.marker or ".", linestyle="", label=label,
+            fillstyle="none" if mark.hollow else "full",
+        )  # fmt: skip
     return Line2D(
         [], [], color=shade, linestyle=DASHES[mark.dash], marker=mark.marker or None,
         linewidth=2.0, markersize=4, label=label,
@@ -77,7 +80,8 @@ def _line(axes: Axes, line: Line, clip: bool) -> None:
         line.x, line.y, color=shade, linewidth=0 if apart else line.width,
         linestyle=DASHES[line.dash], marker=line.marker,
         markersize=5 if apart else 2.5 + max(line.width, 1.5),
-        alpha=line.opacity, zorder=2.5, clip_on=clip,
+        alpha=line.opacity, zorder=3.1 if line.hollow else 2.5, clip_on=clip,
+        markerfacecolor="white" if line.hollow else shade,
         drawstyle="steps-post" if how else "default", rasterized=line.exact,
     )  # fmt: skip
     if line.fill:

@@ -9,7 +9,8 @@ import numpy as np
 
 from narrows.errors import InputError
 from narrows.figures.axes import axis
-from narrows.figures.model import Figure, Heat, Panel
+from narrows.figures.model import Figure, Heat, Mark, Panel
+from narrows.figures.sweeps.drifting import is_drifting, rings
 from narrows.figures.sweeps.view import (
     View,
     classes_of,
@@ -22,6 +23,9 @@ from narrows.figures.sweeps.view import (
 from narrows.late import pl
 from narrows.metrics.catalogue import find, scale_of
 from narrows.metrics.headings import column_of
+
+CORNER = 0.36
+"""How far from its middle a ring is in a cell, whose middle has the number."""
 
 
 def heatmap(frame: pl.DataFrame, view: View) -> Figure:
@@ -53,7 +57,16 @@ def heatmap(frame: pl.DataFrame, view: View) -> Figure:
         ticks = tuple((float(i), w) for i, w in enumerate(across.words.values()))
         y_ticks = tuple((float(i), w) for i, w in enumerate(up.words.values()))
         ends = (-0.5, len(ticks) - 0.5), (-0.5, len(y_ticks) - 0.5)
-        return Panel(across.label, up.label, (heat,), title, *ends, ticks=ticks, y_ticks=y_ticks)
+        columns, lines = list(across.positions), list(up.positions)
+        drifting = (
+            (columns.index(own[x][0]) + CORNER, lines.index(own[y][0]) + CORNER)
+            for own in rows.partition_by(x, y, maintain_order=True)
+            if is_drifting(own, metric)
+        )
+        marks: list[Mark] = [heat, *rings(drifting, "ink")]
+        return Panel(
+            across.label, up.label, tuple(marks), title, *ends, ticks=ticks, y_ticks=y_ticks
+        )
 
     return figure(
         known, view, (x, y), panel, view.phrase(metric), "A metric over two axes, as colours."

@@ -84,7 +84,7 @@ def _lines(frame: pl.DataFrame, view: View, metric: str, title: str = "") -> Fig
             known = part.drop_nulls(column)
             label, look = styled.of(value, group)
             if known.height:
-                marks.append(means_line(known, across, column, label, look, aside))
+                marks += means_line(known, across, column, label, look, aside)
         fair = (
             fair_shares(rows, wanted, view.controls) if metric.rpartition(".")[2] == "share" else ()
         )

@@ -10,6 +10,7 @@ from narrows.figures.axes import axis
 from narrows.figures.looks import looks_of
 from narrows.figures.model import Cloud, Figure, Line, Mark, Panel
 from narrows.figures.names import setting, value_words
+from narrows.figures.sweeps.drifting import is_drifting, rings
 from narrows.figures.sweeps.view import (
     MOST_LINES,
     View,
@@ -46,23 +47,26 @@ def scatter(frame: pl.DataFrame, view: View) -> Figure:
 
     def panel(rows: pl.DataFrame, title: str) -> Panel:
         marks: list[Mark] = []
+        drifting: list[Line] = []
         for group in known:
+            metrics = [f"{group}.delay_mean_ms", f"{group}.goodput_mbps"]
             hue, centres = looks[group].hue, []
             for value in across.positions if across else [None]:
                 note, label = _note(by, value), view.words(group)
                 if len(known) == 1 and control_of(str(value)) == value:
                     hue, label, note = str(value), note, ""
                 part = rows if by is None else rows.filter(pl.col(by) == value)
-                points = part.drop_nulls([f"{group}.delay_mean_ms", f"{group}.goodput_mbps"])
+                points = part.drop_nulls(metrics)
                 if points.height:
-                    x = points[f"{group}.delay_mean_ms"].to_numpy()
-                    y = points[f"{group}.goodput_mbps"].to_numpy()
+                    x, y = (points[metric].to_numpy() for metric in metrics)
                     marks.append(Cloud(label, x, y, hue, note))
                     centres.append((x.mean(), y.mean()))
+                    if is_drifting(points, *metrics):
+                        drifting += rings(centres[-1:], hue)
             if across is not None and across.measured and len(centres) > 1:
                 marks = _join_centres(marks, centres, hue, ends)
         return Panel(
-            DELAY, "Goodput (Mbit/s)", tuple(marks),
+            DELAY, "Goodput (Mbit/s)", (*marks, *drifting),
             title, *ends, guides=guides,
         )  # fmt: skip
 

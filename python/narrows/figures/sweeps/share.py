@@ -42,7 +42,7 @@ def share(frame: pl.DataFrame, view: View) -> Figure:
         known = [name for name in classes_of(rows) if rows[f"{name}.share"].count()]
         for label, aside in zip(known, asides(len(known)), strict=True):
             part, column = rows.drop_nulls(f"{label}.share"), f"{label}.share"
-            marks.append(means_line(part, across, column, view.words(label), looks[label], aside))
+            marks += means_line(part, across, column, view.words(label), looks[label], aside)
         guides = fair_shares(rows, known, view.controls) + bounds_of(
             view, [f"{name}.share" for name in known]
         )

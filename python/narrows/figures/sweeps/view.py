@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import compress
 from typing import Literal
 
 import numpy as np
@@ -18,10 +19,22 @@ from narrows.errors import InputError
 from narrows.figures.axes import ChartAxis, axis
 from narrows.figures.frames import MOST_NAMED, in_words
 from narrows.figures.looks import DASHES, HUES, Look, distinct_looks, looks_of
-from narrows.figures.model import Dash, Figure, Guide, Line, LineKind, Mark, Panel, Scale, heights
+from narrows.figures.model import (
+    Dash,
+    Figure,
+    Guide,
+    Heat,
+    Line,
+    LineKind,
+    Mark,
+    Panel,
+    Scale,
+    heights,
+)
 from narrows.figures.names import axes_in_words, setting, settings
 from narrows.figures.palette import COLOURS
 from narrows.figures.placing import has_rims, name_coinciding
+from narrows.figures.sweeps.drifting import is_drifting, rings
 from narrows.figures.sweeps.panels import share_axes
 from narrows.late import pl
 from narrows.metrics.catalogue import find, scale_of
@@ -36,6 +49,8 @@ MOST_TICKS = 12
 MOST_LINES = 7
 WHOLE = 1.03
 """The upper end of an axis for shares."""
+HOLLOW = " Hollow points belong to runs that still drift."
+"""The end of the description in words if there are some."""
 RIMS = "; broad lines: below others"
 """The end of the subtitle if some lines cover others."""
 AIR = 0.05
@@ -138,6 +153,7 @@ def figure(
     over = f" by {axes_in_words(varied)}" if 0 < len(varied) <= MOST_NAMED else ""
     title = view.title if in_words(view.title) else f"{what}{over}"
     subtitle = _subtitle(frame, view, note) + RIMS * any(map(has_rims, panels))
+    alt += HOLLOW * any(line.hollow for p in panels for line in p.lines)
     return Figure(title, subtitle, panels, alt, columns, height)
 
 
@@ -158,6 +174,8 @@ def _ends(panels: Sequence[Panel], view: View) -> tuple[float, float] | None:
         return view.ylim
     levels = [guide.value for p in panels for guide in p.guides if not guide.upright]
     marks = [mark for panel in panels for mark in panel.marks]
+    if any(isinstance(mark, Heat) for mark in marks):
+        return None
     pool = np.concatenate([np.array(levels), *(heights(mark) for mark in marks)])
     known = pool[np.isfinite(pool)]
     if not known.size:
@@ -254,11 +272,11 @@ def over(
     ends: tuple[float | None, float | None],
     guides: tuple[Guide, ...],
 ) -> Panel:
-    """A panel with the values of an axis as x, and a labelled y axis."""
+    """A panel with the values of an axis as x, and a labelled y axis; rings are above all lines."""
     return Panel(
         across.label_of_scale,
         label,
-        tuple(marks),
+        tuple(sorted(marks, key=lambda mark: isinstance(mark, Line) and mark.hollow)),
         title,
         x_range=(None, None) if across.measured else (-0.5, len(across.positions) - 0.5),
         y_range=ends,
@@ -270,15 +288,18 @@ def over(
 
 def means_line(
     rows: pl.DataFrame, across: ChartAxis, metric: str, label: str, look: Look, aside: float = 0.0
-) -> Line:
+) -> list[Line]:
     """Means over the runs at each value, with intervals clipped to possible values, as people read.
 
-    Values that aren't quantities get points, each `aside` from its tick.
+    Values that aren't quantities get points, each `aside` from its tick. Rings are around the means
+    of runs that drift.
     """
-    x, y, low, high, scale = [], [], [], [], scale_of(metric)
+    x, y, low, high, drifting, scale = [], [], [], [], [], scale_of(metric)
     for value, position in across.positions.items():
-        known = rows.filter(pl.col(across.place) == value)[metric].cast(pl.Float64).to_list()
+        own = rows.filter(pl.col(across.place) == value)
+        known = own[metric].cast(pl.Float64).to_list()
         if known:
+            drifting.append(is_drifting(own, metric))
             x.append(position if across.measured else position + aside)
             y.append(scale * mean(known))
             least, most = interval_of(known, metric)
@@ -286,10 +307,11 @@ def means_line(
             high.append(scale * most)
     spread = low != high
     kind: LineKind = "line" if across.measured else "points"
-    return Line(
+    means = Line(
         label, np.array(x), np.array(y), look.hue, np.array(low) if spread else None,
         np.array(high) if spread else None, marker="o", dash=look.dash, kind=kind,
     )  # fmt: skip
+    return [means, *rings(compress(zip(x, y, strict=True), drifting), look.hue)]
 
 
 def interval_of(values: Sequence[float], metric: str) -> tuple[float, float]:

@@ -1,6 +1,6 @@
 "use strict";
 (() => {
-  const { axes, metrics, columns, cells, hues, opens, bounds, shades, fair } = JSON.parse(document.getElementById("data").textContent);
+  const { axes, metrics, columns, cells, hues, opens, bounds, shades, fair, drifting } = JSON.parse(document.getElementById("data").textContent);
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   // Paper is white, even if the screen is dark.
   const paper = (on) => document.documentElement.classList.toggle("paper", on);
@@ -56,10 +56,30 @@
   // Dashed lines across a chart: expected bounds and the fair share.
   const levels = (metric) => [...(bounds[metric] ?? []), ...(metric in fair ? [fair[metric]] : [])];
 
+  // The runs of a combination still drift in what a metric tells.
+  const drifts = (cell, metric) => drifting[cell.drifting]?.includes(metric) ?? false;
+
+  const pointsOf = (rows, metric, x) => rows.filter((cell) => metric in cell.values)
+    .sort((a, b) => axes[x].positions[a.at[x]] - axes[x].positions[b.at[x]]);
+
+  // Hollow markers over those of combinations that drift, of all lines as one entry.
+  const rings = (groups, metric, x, colour) => {
+    const found = groups.flatMap(([rows], i) => pointsOf(rows, metric, x).filter((cell) => drifts(cell, metric)).map((cell) => [cell, i]));
+    return found.length === 0 ? [] : [{
+      type: "scatter",
+      mode: "markers",
+      name: "still drifting at the end of the run",
+      showlegend: true,
+      hoverinfo: "skip",
+      x: found.map(([cell]) => axes[x].numeric ? axes[x].positions[cell.at[x]] : cell.at[x]),
+      y: found.map(([cell]) => cell.values[metric][0]),
+      marker: { color: style("ground"), size: 8, symbol: found.map(([, i]) => symbols[i % symbols.length]), line: { color: found.map(([, i]) => hueOf(colour, i, metric)), width: 1.8 } },
+    }];
+  };
+
   const trace = (rows, i, label, metric, x, colour) => {
     const axis = axes[x];
-    const points = rows.filter((cell) => metric in cell.values)
-      .sort((a, b) => axis.positions[a.at[x]] - axis.positions[b.at[x]]);
+    const points = pointsOf(rows, metric, x);
     const value = (cell, n) => cell.values[metric][n] ?? cell.values[metric][0];
     const shade = hueOf(colour, i, metric);
     return {
@@ -79,7 +99,8 @@
     const axis = axes[x];
     const groups = colour < 0 ? [[rows, ""]] : axes[colour].words
       .map((word, value) => [rows.filter((cell) => cell.at[colour] === value), word]);
-    const data = groups.map(([own, word], i) => trace(own, i, word, metric, x, colour)).filter((t) => t.x.length);
+    const data = groups.map(([own, word], i) => trace(own, i, word, metric, x, colour)).filter((t) => t.x.length)
+      .concat(rings(groups, metric, x, colour));
     const ticks = axis.numeric ? axis.positions : axis.positions.map((_, i) => i);
     const layout = {
       height: 380,
@@ -164,6 +185,7 @@
       const [mean, low, high] = cell.values[metric] ?? [];
       const td = make("td", text(mean));
       if (low !== undefined) td.append(make("small", `${text(low)} – ${text(high)}`));
+      if (drifts(cell, metric)) td.append(make("small", "still drifting"));
       tr.append(td);
     });
     const runs = make("td");
