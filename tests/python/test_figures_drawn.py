@@ -23,6 +23,9 @@ from narrows.figures.model import Bar, Figure, Guide, Line, Panel, Stack
 from narrows.figures.sweeps.panels import share_axes
 from narrows.figures.transfers import distribution, distribution_panel
 
+LONG_PATH = {"rtt_ns": 1_000_000_000}
+"""A path on which 10 s are few round trips, so that all of them are drawn."""
+
 
 @pytest.fixture(scope="module", params=[entry.name for entry in figures.of("run")])
 def figure(request):
@@ -201,7 +204,7 @@ def test_packets_that_follow_one_another_closely_are_one_line():
             "end": [1000, 2000, 4000, 5000, 6000],
         }
     )
-    scenario = {"name": "x", "flows": [{"name": "a", "cca": "unknown"}]}
+    scenario = {"name": "x", "path": LONG_PATH, "flows": [{"name": "a", "cca": "unknown"}]}
     samples = pl.DataFrame({"time_s": [10.0]})
     drawn = figures.describe("sequence", scenario, {"sequence": rows, "flow_samples": samples})
     (series,) = drawn.panels[0].lines
@@ -214,7 +217,7 @@ def test_retransmissions_have_dots_and_are_drawn_last() -> None:
     rows = pl.DataFrame(
         {"flow": [0] * 3, "kind": kinds, "time_s": [1.0] * 3, "begin": [0] * 3, "end": [1000] * 3}
     )
-    scenario = {"name": "x", "flows": [{"name": "a", "cca": "unknown"}]}
+    scenario = {"name": "x", "path": LONG_PATH, "flows": [{"name": "a", "cca": "unknown"}]}
     tables = {"sequence": rows, "flow_samples": pl.DataFrame({"time_s": [10.0]})}
     lines = figures.describe("sequence", scenario, tables).panels[0].lines
     assert [(line.label, line.marker) for line in lines] == [

@@ -136,7 +136,8 @@ def test_a_diff_of_runs_says_what_was_changed_and_what_became_of_it(
     assert made.changes == [("flows[0].cca", "cubic", "reno")]
     rows = {row.metric: row for row in made.rows}
     # One class was renamed: the flows are the same.
-    assert rows["cubic.goodput_mbps"].label.endswith("CUBIC \N{RIGHTWARDS ARROW} Reno")
+    label = rows["cubic.goodput_mbps"].label
+    assert label == "Goodput of CUBIC \N{RIGHTWARDS ARROW} Reno (Mbit/s)"
     assert made.title == "CUBIC \N{RIGHTWARDS ARROW} Reno"
     assert [row.metric for row in headline(made.rows)] == [
         "cubic.goodput_mbps", "cubic.delay_mean_ms", "cubic.retransmits",
