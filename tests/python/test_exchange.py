@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
 import re
 from pathlib import Path
@@ -331,6 +332,25 @@ def test_an_import_is_the_reference_of_a_comparison(tmp_path: Path, capsys: Capt
     assert "found 2 flows (bbr); the 1 flow of the measurement" in capsys.readouterr().err
     spec.write_text(SIMULATED.replace('"bbr"', '"cubic"'))
     assert run_cli("compare", str(spec), *beside) == 2
+
+
+@pytest.mark.parametrize("warmup", ["2s", "2.5s"])
+def test_bytes_of_an_interval_that_ends_just_after_the_warm_up_come_before_it(
+    tmp_path: Path, warmup: str
+) -> None:
+    """iperf3 prints a little after each whole second."""
+    ends = [0.0, *(number + 0.0003 for number in range(1, 6))]
+    streams = [
+        {"socket": 5, "start": begin, "end": end, "bytes": round((end - begin) * 250_000)}
+        for begin, end in itertools.pairwise(ends)
+    ]
+    document = {"start": {}, "intervals": [{"streams": [one]} for one in streams], "end": {}}
+    client = file(tmp_path, "client.json", json.dumps(document))
+    spec = file(tmp_path, "link.toml", SIMULATED.replace('warmup = "1s"', f'warmup = "{warmup}"'))
+    backends = ["sim", f"import:{import_files([client], out=tmp_path / 'measured').path}"]
+    (made,) = compare(spec, backends=backends, trials=3, max_trials=3, out=tmp_path / "out").made
+    (goodput,) = (row for row in made.rows if row.cell.quantity == "goodput")
+    assert goodput.reference_values == pytest.approx([2.0], rel=1e-3)
 
 
 def test_an_imports_round_trips_and_retransmissions_are_compared(tmp_path: Path) -> None:

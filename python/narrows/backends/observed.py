@@ -6,11 +6,13 @@ that was measured once.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from narrows.backends.protocol import Capabilities, Progress
 from narrows.backends.sim import Simulator
 from narrows.errors import InputError, SpecError
+from narrows.late import pl
 from narrows.spec.measured import UNKNOWN_CONTROL, capacity_known
 from narrows.spec.scenario import Scenario
 from narrows.store import RunRecord, open_result
@@ -72,7 +74,10 @@ class MeasurementBackend:
         self.check(scenario)
         if progress is not None:
             progress(self._trial.info.end_s, self._trial.info.packets)
-        return RunRecord(self._trial.tables, self._trial.info)
+        return RunRecord(self._tables(scenario), self._trial.info)
+
+    def _tables(self, scenario: Scenario) -> Mapping[str, pl.DataFrame]:  # noqa: ARG002
+        return self._trial.tables
 
 
 class CaptureBackend(MeasurementBackend):
@@ -94,3 +99,38 @@ class ImportBackend(MeasurementBackend):
         samples = self._trial.tables["flow_samples"]
         times: list[float] = samples.drop_nulls("srtt_ms")["time_s"].unique().sort().to_list()
         return times
+
+    def _tables(self, scenario: Scenario) -> Mapping[str, pl.DataFrame]:
+        """Returns the tables with samples at the warm-up, as those of a run have.
+
+        Another program prints its counters once a second or so, a little late: those of the last
+        row before the warm-up would lack up to a second's bytes.
+        """
+        warmup_s = scenario["run"]["warmup_ns"] / 1e9
+        sampled = {
+            name: _sampled_at(self._trial.tables[name], key, warmup_s)
+            for name, key in _KEYS.items()
+        }
+        return {**self._trial.tables, **sampled}
+
+
+_KEYS = {"flow_samples": "flow", "queue_samples": "link"}
+
+
+def _sampled_at(samples: pl.DataFrame, key: str, time_s: float) -> pl.DataFrame:
+    """Returns samples with a row of each flow or link at a time, between those around it."""
+    before = samples.filter(pl.col("time_s") <= time_s).group_by(key).last()
+    after = samples.filter(pl.col("time_s") > time_s).group_by(key).first()
+    part = (time_s - pl.col("time_s")) / (pl.col("time_s_after") - pl.col("time_s"))
+    made = before.filter(pl.col("time_s") < time_s).join(after, on=key, suffix="_after")
+    between = [
+        _between(name, kind, part) if kind.is_numeric() and name != key else pl.col(name)
+        for name, kind in samples.schema.items()
+    ]
+    return pl.concat([samples, made.select(between)]).sort("time_s", key)
+
+
+def _between(name: str, kind: pl.DataType, part: pl.Expr) -> pl.Expr:
+    value = pl.col(name).cast(pl.Float64)
+    found = value + part * (pl.col(f"{name}_after").cast(pl.Float64) - value)
+    return (found.round() if kind.is_integer() else found).cast(kind).alias(name)
