@@ -15,7 +15,7 @@ from narrows.backends import get_backend
 from narrows.cli import main
 from narrows.errors import InputError, SpecError
 from narrows.evaluate import evaluate, load_suite, make, suites
-from narrows.evaluate.breaches import breaches
+from narrows.evaluate.breaches import breaches, sharing_harm
 from narrows.evaluate.conclusion import Conclusion, conclude
 from narrows.evaluate.runs import Attempt, Contestant, attempts, contestants
 from narrows.evaluate.site import differences, failures, open_questions
@@ -360,7 +360,7 @@ def test_the_conclusion_says_no_more_than_the_verdicts(
     judged = [poor if one == "not met" else AttemptResult(attempt, one) for one in verdicts]
     answers = {
         True: "CUBIC is safe by this suite",
-        False: "CUBIC isn't safe by this suite",
+        False: "CUBIC shows no harm, but doesn't meet this suite",
         None: "This suite leaves open whether CUBIC is safe",
     }
     sentence = f"{answers[safe]}: {numbers}."
@@ -404,6 +404,10 @@ def test_the_conclusion_tells_harm_to_others_from_a_long_queue() -> None:
         "leaves CUBIC a share of 12 % in alone, as BBR does; harms other flows in alone; "
         "causes a loss of 12 % in alone; keeps a long queue in alone"
     )
+    assert sharing_harm([share, queue], [also]) is None
+    slow_itself = judge_values([0.5, 0.51, 0.52])
+    assert sharing_harm([share, slow_itself], [also]) == ["BBR"]
+    assert sharing_harm([slow_itself], [also]) == []
 
 
 def test_one_unmet_check_decides_a_situation() -> None:

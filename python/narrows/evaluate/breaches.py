@@ -6,6 +6,7 @@ Harm to other flows comes first, then the loss and the queue that all flows shar
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 from narrows.evaluate.suite import is_subject
 from narrows.evaluate.verdicts import AttemptResult, CheckResult, with_verdict
@@ -37,6 +38,21 @@ def breaches(mine: Sequence[AttemptResult], beside: Sequence[AttemptResult]) -> 
         f"{verb} {join_words(dict.fromkeys(places))}{_as_others(others)}"
         for (_, verb, others), places in sorted(found.items(), key=lambda item: item[0][0])
     )
+
+
+def sharing_harm(
+    mine: Sequence[AttemptResult], beside: Sequence[AttemptResult]
+) -> list[str] | None:
+    """Returns the controls that do what a control does to others or to all flows.
+
+    None if it does something that no control in `beside` does.
+    """
+    shared = [
+        _same(one, result, beside)
+        for one, result in with_verdict(mine, CheckVerdict.NOT_MET)
+        if _clause(one, result)[0] != _MISSES
+    ]
+    return list(dict.fromkeys(chain.from_iterable(shared))) if all(shared) else None
 
 
 def _same(

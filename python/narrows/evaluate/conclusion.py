@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from narrows.evaluate.breaches import breaches
+from narrows.evaluate.breaches import breaches, sharing_harm
 from narrows.evaluate.runs import Contestant
 from narrows.evaluate.verdicts import REFUSED, AttemptResult, of_contestant
 from narrows.metrics.bounds import CheckVerdict
-from narrows.words import count_of
+from narrows.words import count_of, join_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +26,10 @@ def conclude(
 ) -> list[Conclusion]:
     """Returns the answer for each control under test.
 
-    A control is safe if it meets every situation in which it can run, and not safe if it misses
-    one; if `part` of the suite was asked for, meeting these leaves it open. The answer
-    says what it does there, and which controls beside it do the same.
+    A control is safe if it meets every situation in which it can run, and not if it misses one,
+    though it may do no more harm than the controls beside it; if `part` of the suite was asked for,
+    meeting these leaves it open. The answer says what it does there, and which controls beside it
+    do the same.
     """
     beside = [one for one in judged if not one.attempt.contestant.tested]
     tested = [one for one in contestants if one.tested]
@@ -55,13 +56,22 @@ def _conclude(
     safe = False if broken else None if undecided or not met else True
     answer = {
         True: f"{control.title} is safe {'in these situations' if part else 'by this suite'}",
-        False: f"{control.title} isn't safe by this suite: it {breaches(broken, beside)}",
+        False: f"{control.title} {_unsafe(broken, beside)}: it {breaches(broken, beside)}",
         None: f"This suite leaves open whether {control.title} is safe",
     }[safe]
     number = f"{met} of {count_of(len(mine), 'situation')} met"
     known = None if safe and part else safe
     numbers = ", ".join([number, *parts])
     return Conclusion(control.key, known, f"{answer}{'. ' if broken else ': '}{numbers}.")
+
+
+def _unsafe(broken: Sequence[AttemptResult], beside: Sequence[AttemptResult]) -> str:
+    """Says if a control does more harm than those beside it, or only misses bounds as they do."""
+    others = sharing_harm(broken, beside)
+    if others is None:
+        return "isn't safe by this suite"
+    harm = f"no harm beyond that of {join_words(others)}" if others else "no harm"
+    return f"shows {harm}, but doesn't meet this suite"
 
 
 def _part(some: Sequence[AttemptResult], word: str, total: int) -> str:
