@@ -18,6 +18,8 @@ import numpy as np
 
 from narrows.columns import Floats, Tables
 from narrows.metrics.duration import ROUND_TRIPS, SHORTEST_S, is_steady, lacking_s
+from narrows.metrics.equivalence import LEAST_TRIALS
+from narrows.metrics.intervals import half_width, mean
 from narrows.metrics.metric import Entry, Row
 from narrows.metrics.series import BOTTLENECK, RunSeries
 from narrows.metrics.tables import summary_row
@@ -38,6 +40,8 @@ or more. Where flows only took turns, short halves were up to 18 points and 1.0 
 """
 SHARE = 0.1
 """The smallest drift of a share: 10 points, as from 45 to 55 %, can turn who is ahead."""
+SHARE_OF_ALL = SHARE / 2
+"""The smallest drift of a share that counts if all trials together show it."""
 RELATIVE = 0.2
 """The smallest drift of a goodput or a queue, as a part of the larger half."""
 OF_RTT = 0.05
@@ -176,13 +180,16 @@ class Drift:
 def drifts(rows: Sequence[Row], trials: int) -> list[Drift]:
     """Returns the drifts of a condition, the largest of each quantity, from rows of `summary`.
 
-    More than half of its trials must drift the same way: one that does alone shows chance.
+    More than half of its trials must drift the same way: one that does alone shows chance. If one
+    does, a share also drifts by less than `SHARE` where the interval of all trials shows it.
     """
     names = dict.fromkeys(name for row in rows for name in row)
     groups = [name.removesuffix(_GOODPUT) for name in names if name.endswith(_GOODPUT)]
     goodputs = [_goodputs(row, groups) if _may_drift(row, "goodput") else {} for row in rows]
+    all_goodputs = [_goodputs(row, groups) for row in rows] if any(goodputs) else []
     found = [
         *(_drift("shares", group, [_shares(one).get(group) for one in goodputs], trials)
+          or _drift_of_all(group, [_shares(one).get(group) for one in all_goodputs])
           for group in reversed(groups) if len(groups) > 1),
         _drift("goodput", "", [_total(one) for one in goodputs], trials),
         _drift("the queue", "", [_pair(row, "queue_early_ms", "queue_late_ms")
@@ -193,7 +200,7 @@ def drifts(rows: Sequence[Row], trials: int) -> list[Drift]:
           for name in names if name.endswith(_COMPLETION)),
     ]  # fmt: skip
     known = sorted((one for one in found if one is not None), key=lambda one: round(one.size, 6))
-    return list({one.quantity: one for one in known if one.size >= 1}.values())[::-1]
+    return list({one.quantity: one for one in known}.values())[::-1]
 
 
 def concerns(quantities: Collection[str], metric: str) -> bool:
@@ -245,7 +252,21 @@ def _drift(quantity: str, owner: str, pairs: Sequence[Pair | None], trials: int)
     most = max(ways, key=len)
     if 2 * len(most) <= trials:
         return None
-    early, late = (sum(pair[half] for pair in most) / len(most) for half in (0, 1))
+    drift = _mean_drift(quantity, owner, most)
+    return drift if drift.size >= 1 else None
+
+
+def _drift_of_all(owner: str, pairs: Sequence[Pair | None]) -> Drift | None:
+    """Returns the drift of a share that the trials show together, though hardly one by itself."""
+    known = [pair for pair in pairs if pair is not None]
+    changes = [late - early for early, late in known]
+    if len(known) < LEAST_TRIALS or abs(mean(changes)) < 100 * SHARE_OF_ALL:
+        return None
+    return _mean_drift("shares", owner, known) if abs(mean(changes)) > half_width(changes) else None
+
+
+def _mean_drift(quantity: str, owner: str, pairs: Sequence[Pair]) -> Drift:
+    early, late = (mean([pair[half] for pair in pairs]) for half in (0, 1))
     return Drift(quantity, owner, early, late, _UNITS[quantity])
 
 
