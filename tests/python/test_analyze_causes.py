@@ -190,9 +190,16 @@ def test_a_replay_agrees_with_what_was_captured(cause, end, tmp_path, capsys):
     found = json.loads(capsys.readouterr().out)["replay"]
     assert found["agrees"] == [True], found
     assert set(found["alternatives"]) >= {"bbr", "fq_codel"}
+    wider = found["alternatives"].get("twice the window")
+    assert (wider is not None) == (cause == "receiver_window")
+    if wider is not None:
+        assert wider[0]["goodput_mbps"] == pytest.approx(
+            2 * found["captured"][0]["goodput_mbps"], rel=0.1
+        )
     assert cli.main(["analyze", str(file), "--out", str(place), "--replay", "--force"]) == 0
     printed = capsys.readouterr().out
     assert "the replay agrees" in printed
+    assert ("what would help: a larger receive buffer" in printed) == (cause == "receiver_window")
 
 
 def test_outages_of_flows_that_overlap_are_one():

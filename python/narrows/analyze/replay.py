@@ -24,6 +24,10 @@ TRIALS = 3
 """Runs of each, with consecutive seeds: random losses are few."""
 _CONTROLS = ("cubic", "bbr")
 _QUEUE = "fq_codel"
+_WIDER = "twice the window"
+_HIGHER = "with a higher one, others might be faster"
+WINDOWS = ("receiver_window", "send_buffer")
+"""The causes that a larger buffer of a host removes."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,21 @@ def replay(made: Analysis) -> Replay:
     }
     others[_QUEUE] = run(text, f"path.queue={_QUEUE}")
     rates = [flow["causes"]["capacity"]["rate_mbps"] for flow in made.findings["flows"]]
+    if wider := list(_wider(made)):
+        others[_WIDER] = run(text, *wider)
     return Replay(captured, run(text), others, tuple(rate is not None for rate in rates))
+
+
+def _wider(made: Analysis) -> Iterator[str]:
+    """Yields what doubles the windows that held flows up, and a rate that only they reached."""
+    flows = made.findings["flows"]
+    scenario = made.result.trials[0].scenario
+    held = [n for n, flow in enumerate(flows) if flow["causes"]["first"] in WINDOWS]
+    for number in held:
+        if most := scenario["flows"][number]["receive_window_bytes"]:
+            yield f"flows.{number}.receive_window={2 * most}b"
+    if held and all(flow["causes"]["capacity"]["rate_mbps"] is None for flow in flows):
+        yield f"path.rate={2 * scenario['path']['rate_bps']}bit"
 
 
 def _captured_flow(flow: Mapping[str, Any]) -> ReplayedFlow:
@@ -125,7 +143,8 @@ def lines(found: Replay, names: list[str]) -> Iterator[str]:
             )
             yield f"    {label:26}  {'  '.join(cells)}"
         if not found.capacity_known[number]:
-            yield "    The capacity is unknown; with a higher one, others might be faster."
+            twice = f'"{_WIDER}" has twice the rate' if _WIDER in runs else _HIGHER
+            yield f"    The capacity is unknown; {twice}."
 
 
 def _cell(value: float | None, width: int, digits: int = 2) -> str:

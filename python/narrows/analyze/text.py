@@ -7,7 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from narrows.analyze.make import Analysis, Datagrams
-from narrows.report.accounts import conclusion, control_lines, path_lines, socket_lines
+from narrows.report.accounts import (
+    conclusion,
+    control_lines,
+    path_lines,
+    remedy_lines,
+    socket_lines,
+)
 from narrows.spec.measured import capacity_known, measured_control
 from narrows.words import align, cell, count_of
 
@@ -40,7 +46,7 @@ def lines(made: Analysis) -> Iterator[str]:
     for flow in shown:
         yield f"{flow['name']}: captured at {_place(flow)}"
         yield f"    {flow['causes']['sentence']}"
-        about = (*control_lines(flow), *socket_lines(flow), *flow["notes"])
+        about = (*remedy_lines(flow), *control_lines(flow), *socket_lines(flow), *flow["notes"])
         yield from (f"    {note}" for note in about)
         yield from (f"    {line}" for line in path_lines(flow))
     if len(flows) > len(shown):

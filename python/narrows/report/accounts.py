@@ -72,7 +72,13 @@ def _account(flow: Flow) -> Account:
         f"{begin_upper(sentence)}.",
         parts,
         list(_numbers(flow)),
-        [*control_lines(flow), *path_lines(flow), *socket_lines(flow), *flow["notes"]],
+        [
+            *remedy_lines(flow),
+            *control_lines(flow),
+            *path_lines(flow),
+            *socket_lines(flow),
+            *flow["notes"],
+        ],
         flow["loss"]["retransmitted"] > 0,
     )
 
@@ -154,6 +160,21 @@ def _shares(flows: Sequence[Flow], every: Sequence[Flow]) -> str:
 
 def _control(found: str) -> str:
     return "an unknown control" if found == UNKNOWN_CONTROL else title(found)
+
+
+_REMEDIES = {
+    "receiver_window": "a larger receive buffer (net.ipv4.tcp_rmem, or SO_RCVBUF of the program)",
+    "send_buffer": "a larger send buffer (net.ipv4.tcp_wmem, or SO_SNDBUF of the program)",
+    "random_loss": "less loss on the path, or a control that isn't slowed down by it, such as BBR",
+}
+"""The remedies of a flow's first cause, by that cause."""
+
+
+def remedy_lines(flow: Flow) -> Iterator[str]:
+    """Yields what would help a flow, where its first cause tells; no buffer helps a slow reader."""
+    remedy = _REMEDIES.get(str(flow["causes"]["first"]))
+    if remedy and "reads slowly" not in flow["causes"]["sentence"]:
+        yield f"what would help: {remedy}"
 
 
 def control_lines(flow: Flow) -> Iterator[str]:
