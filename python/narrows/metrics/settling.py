@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any, Generic, Self, TypeAlias, TypeVar
 
 import numpy as np
@@ -185,13 +186,15 @@ def drifts(rows: Sequence[Row], trials: int) -> list[Drift]:
     """
     names = dict.fromkeys(name for row in rows for name in row)
     groups = [name.removesuffix(_GOODPUT) for name in names if name.endswith(_GOODPUT)]
-    goodputs = [_goodputs(row, groups) if _may_drift(row, "goodput") else {} for row in rows]
-    all_goodputs = [_goodputs(row, groups) for row in rows] if any(goodputs) else []
+    goodputs = [_goodputs(row, groups) for row in rows]
+    shares = [_shares(one) for one in goodputs] if len(groups) > 1 else []
+    flags = [_may_drift(row, "goodput") for row in rows]
+    some = any(compress(goodputs, flags))
     found = [
-        *(_drift("shares", group, [_shares(one).get(group) for one in goodputs], trials)
-          or _drift_of_all(group, [_shares(one).get(group) for one in all_goodputs])
-          for group in reversed(groups) if len(groups) > 1),
-        _drift("goodput", "", [_total(one) for one in goodputs], trials),
+        *(_drift("shares", group, [one.get(group) for one in compress(shares, flags)], trials)
+          or (_drift_of_all(group, [one.get(group) for one in shares]) if some else None)
+          for group in reversed(groups) if shares),
+        _drift("goodput", "", [_total(one) for one in compress(goodputs, flags)], trials),
         _drift("the queue", "", [_pair(row, "queue_early_ms", "queue_late_ms")
                                  if _may_drift(row, "queue") else None for row in rows], trials),
         *(_drift("completion times", name.removesuffix(_COMPLETION),
