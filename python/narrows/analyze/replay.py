@@ -25,9 +25,9 @@ TRIALS = 3
 _CONTROLS = ("cubic", "bbr")
 _QUEUE = "fq_codel"
 _WIDER = "twice the window"
-_HIGHER = "with a higher one, others might be faster"
-WINDOWS = ("receiver_window", "send_buffer")
+_WINDOWS = ("receiver_window", "send_buffer")
 """The causes that a larger buffer of a host removes."""
+_HIGHER = "with a higher one, others might be faster"
 
 
 @dataclass(frozen=True)
@@ -77,22 +77,24 @@ def replay(made: Analysis) -> Replay:
         if set(controls) != {cca}
     }
     others[_QUEUE] = run(text, f"path.queue={_QUEUE}")
-    rates = [flow["causes"]["capacity"]["rate_mbps"] for flow in made.findings["flows"]]
-    if wider := list(_wider(made)):
-        others[_WIDER] = run(text, *wider)
-    return Replay(captured, run(text), others, tuple(rate is not None for rate in rates))
+    known = tuple(
+        flow["causes"]["capacity"]["rate_mbps"] is not None for flow in made.findings["flows"]
+    )
+    if wider := _twice_the_windows(made):
+        rate = 2 * made.result.trials[0].scenario["path"]["rate_bps"]
+        others[_WIDER] = run(text, *wider, *([] if any(known) else [f"path.rate={rate}bit"]))
+    return Replay(captured, run(text), others, known)
 
 
-def _wider(made: Analysis) -> Iterator[str]:
-    """Yields what doubles the windows that held flows up, and a rate that only they reached."""
-    flows = made.findings["flows"]
-    scenario = made.result.trials[0].scenario
-    held = [n for n, flow in enumerate(flows) if flow["causes"]["first"] in WINDOWS]
-    for number in held:
-        if most := scenario["flows"][number]["receive_window_bytes"]:
-            yield f"flows.{number}.receive_window={2 * most}b"
-    if held and all(flow["causes"]["capacity"]["rate_mbps"] is None for flow in flows):
-        yield f"path.rate={2 * scenario['path']['rate_bps']}bit"
+def _twice_the_windows(made: Analysis) -> list[str]:
+    """Returns the overrides that double the windows that held flows up."""
+    held = [flow["causes"]["first"] in _WINDOWS for flow in made.findings["flows"]]
+    windows = [flow["receive_window_bytes"] for flow in made.result.trials[0].scenario["flows"]]
+    return [
+        f"flows.{number}.receive_window={2 * window}b"
+        for number, window in enumerate(windows)
+        if window and held[number]
+    ]
 
 
 def _captured_flow(flow: Mapping[str, Any]) -> ReplayedFlow:
@@ -143,8 +145,9 @@ def lines(found: Replay, names: list[str]) -> Iterator[str]:
             )
             yield f"    {label:26}  {'  '.join(cells)}"
         if not found.capacity_known[number]:
-            twice = f'"{_WIDER}" has twice the rate' if _WIDER in runs else _HIGHER
-            yield f"    The capacity is unknown; {twice}."
+            doubled = _WIDER in runs and not any(found.capacity_known)
+            told = f'"{_WIDER}" has twice the rate' if doubled else _HIGHER
+            yield f"    The capacity is unknown; {told}."
 
 
 def _cell(value: float | None, width: int, digits: int = 2) -> str:
