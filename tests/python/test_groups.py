@@ -48,6 +48,22 @@ def test_a_study_names_the_combination_with_the_widest_gap() -> None:
     assert note_of_study([("", near[::2])]) == ""
 
 
+def test_a_note_on_few_scattered_trials_says_how_many_would_do() -> None:
+    far = [{"near.share": 0.5 - one, "far.share": one} for one in (0.31, 0.02, 0.01, 0.01)]
+    steady = [{"near.share": one, "far.share": 1 - one} for one in (0.50, 0.51, 0.52, 0.49)]
+    three = [{**row, "middle.share": 0.5} for row in far]
+    assert note_of_study([("Buffer 0.25", three), ("Buffer 4", steady)]) == (
+        "The trials differ widely in 1 of 2 combinations: Share of near (%): 19.0 to 49.0 in "
+        "4 trials (Buffer 0.25); `--trials 40` would tell the mean to ± 5."
+    )
+    queues = [{"queue_mean_ms": one, "loss_rate": 1e-5 * one} for one in (100.0, 20.0, 30.0)]
+    assert note_of_study([("", queues)]) == (
+        "The trials differ widely: Queue mean (ms): 20 to 100 in 3 trials; `--trials 50` would "
+        "tell the mean to ± 12."
+    )
+    assert note_of_study([("", steady)]) == note_of_study([("", far[:1])]) == ""
+
+
 def test_an_answer_tells_both_groups_of_its_value() -> None:
     rows = [{"bbr.share": one} for one in BIMODAL]
     said = _describe_point(point(1.0, rows, ["bbr.share"], 0.95), ("bbr.share",))

@@ -248,6 +248,18 @@ def test_one_flow_shares_with_none() -> None:
     assert needed_s(alone) is None
 
 
+@pytest.mark.parametrize(("service", "drifting"), [("trace", []), ("wifi", ["goodput_mbps"])])
+def test_a_traces_own_rate_is_no_drift(service: str, drifting: list[str]) -> None:
+    described = scenario(path__service={"kind": service})
+    end_s = described["run"]["duration_ns"] / 1e9
+    time_s = np.arange(0, end_s + 0.01, 0.1)
+    received = np.cumsum(np.where(time_s < 40, 300, 600))
+    flows = np.repeat(np.array([0, 1], dtype=np.uint32), len(time_s))
+    both = {"time_s": np.tile(time_s, 2), "flow": flows, "received_bytes": np.tile(received, 2)}
+    found = halves(described, ["a", "b"], {"flow_samples": Columns.of(both)}, end_s)
+    assert found["drifting"] == drifting
+
+
 def test_a_replayed_trace_isnt_made_longer() -> None:
     found = UnsettledRuns.of([("", [row(6, 4)])])
     assert "a longer run would only repeat it" in found.note(scenario())

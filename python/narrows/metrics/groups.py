@@ -1,18 +1,20 @@
-"""Finds trials that fall into two groups, whose mean describes neither.
+"""Finds trials that fall into two groups, whose mean describes neither, or that differ widely.
 
 BBR and CUBIC in a small buffer have such outcomes: one or the other gets nearly everything, and the
-mean of ten trials is a share that no trial has.
+mean of ten trials is a share that no trial has. Few trials can't show that: they only differ.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from narrows.metrics.catalogue import find, scale_of
+from narrows.metrics.equivalence import LEAST_TRIALS
 from narrows.metrics.headings import heading_of
-from narrows.metrics.intervals import mean
+from narrows.metrics.intervals import deviation, half_width, mean, student
 from narrows.metrics.metric import Entry, Row
 from narrows.metrics.tables import summary_row
 
@@ -29,6 +31,10 @@ uniform; of samples of 10 values 0.01 and 0.1 %.
 SHARE, RELATIVE = 0.1, 0.2
 """The smallest gap that matters: of shares and other parts of a whole, and relative to the larger
 mean of other quantities."""
+WIDE = 0.5
+"""The widest half of an interval of other quantities, relative to the mean."""
+MOST = 100
+"""The most trials that are advised."""
 TOLD = ("share", "jain", "utilization", "queue_mean_ms", "loss_rate")
 """The metrics that are looked at, in this order; the first with two groups is told."""
 
@@ -45,6 +51,41 @@ class TwoGroups:
         whole = len(self.more) + len(self.fewer)
         first, second = (f"{scale * mean(its):.3g}" for its in (self.more, self.fewer))
         return f"{first} in {len(self.more)} of {whole} trials, {second} in {len(self.fewer)}"
+
+
+@dataclass(frozen=True, slots=True)
+class WideTrials:
+    """The values of a metric in trials whose interval is so wide that it answers little."""
+
+    metric: str
+    values: tuple[float, ...]
+
+    @property
+    def limit(self) -> float:
+        """The widest half of an interval that needs no remark."""
+        known = find(self.metric)
+        part = known is not None and known.part
+        return SHARE if part else WIDE * abs(mean(self.values))
+
+    @property
+    def excess(self) -> float:
+        """The half of the interval, relative to `limit`; 0 if all values are the same."""
+        reach = half_width(self.values)
+        return reach / self.limit if reach else 0.0
+
+    def words(self) -> str:
+        """The smallest and the largest: "0.9 to 35.4 in 4 trials"."""
+        low, high = (scale_of(self.metric) * end for end in (min(self.values), max(self.values)))
+        decimals = max(2 - math.floor(math.log10(high)), 0)
+        return f"{low:,.{decimals}f} to {high:,.{decimals}f} in {len(self.values)} trials"
+
+    def remedy(self) -> str:
+        """How many such trials halve the limit; empty if more than `MOST` do."""
+        reach, spread = self.limit / 2, deviation(self.values)
+        counts = range(FEWEST, MOST + 1, FEWEST)
+        enough = next((n for n in counts if student(n - 1.0) * spread / n**0.5 <= reach), None)
+        told = float(f"{scale_of(self.metric) * reach:.2g}")
+        return f"; `--trials {enough}` would tell the mean to ± {told:,g}" if enough else ""
 
 
 def two_groups(values: Sequence[float], metric: str) -> TwoGroups | None:
@@ -87,10 +128,8 @@ def _first(rows: Sequence[Row]) -> tuple[str, TwoGroups] | None:
 def note_of_run(
     runs: Sequence[Entry], groups: Sequence[str], controls: Mapping[str, str | None] | None = None
 ) -> str:
-    """Returns a sentence on two groups of a run's trials; empty if there are none."""
+    """Returns a sentence on two groups of a run's trials, or wide differences; may be empty."""
     valid = [run for run in runs if "invalid" not in run]
-    if len(valid) < FEWEST:
-        return ""
     return note_of_study([("", [summary_row(run, groups) for run in valid])], controls)
 
 
@@ -98,20 +137,67 @@ def note_of_study(
     combinations: Iterable[tuple[str, Sequence[Row]]],
     controls: Mapping[str, str | None] | None = None,
 ) -> str:
-    """Returns a sentence on the combinations whose trials fall into two groups; may be empty.
+    """Returns sentences on the combinations whose trials fall into two groups or differ widely.
 
-    `combinations` has the words of each with a row of `summary` for each run.
+    `combinations` has the words of each with a row of `summary` for each run. Empty if none does.
     """
-    every = {words: _first(rows) for words, rows in combinations}
-    split = {words: found for words, found in every.items() if found is not None}
+    split: dict[str, tuple[str, TwoGroups]] = {}
+    wide: dict[str, WideTrials] = {}
+    count = 0
+    for words, rows in combinations:
+        count += 1
+        if found := _first(rows):
+            split[words] = found
+        elif widest := _widest(rows):
+            wide[words] = widest
+    told = (_split_note(split, count, controls), _wide_note(wide, count, controls))
+    return " ".join(filter(None, told))
+
+
+def _split_note(
+    split: Mapping[str, tuple[str, TwoGroups]],
+    count: int,
+    controls: Mapping[str, str | None] | None,
+) -> str:
     if not split:
         return ""
     where, (name, parts) = max(split.items(), key=lambda pair: _distance(pair[1][1]))
-    counted = f" in {len(split)} of {len(every)} combinations" if len(every) > 1 else ""
     words = parts.words(scale_of(name))
-    at = f" ({where})" if where else ""
-    head = f"The trials fall into two groups{counted}"
-    return f"{head}: {heading_of(name, controls)}: {words}{at}. The mean describes neither."
+    head = f"The trials fall into two groups{_of_all(len(split), count)}"
+    told = f"{heading_of(name, controls)}: {words}{_at(where)}"
+    return f"{head}: {told}. The mean describes neither."
+
+
+def _wide_note(
+    wide: Mapping[str, WideTrials], count: int, controls: Mapping[str, str | None] | None
+) -> str:
+    if not wide:
+        return ""
+    where, widest = max(wide.items(), key=lambda pair: pair[1].excess)
+    head = f"The trials differ widely{_of_all(len(wide), count)}"
+    told = f"{heading_of(widest.metric, controls)}: {widest.words()}{_at(where)}"
+    return f"{head}: {told}{widest.remedy()}."
+
+
+def _of_all(some: int, count: int) -> str:
+    return f" in {some} of {count} combinations" if count > 1 else ""
+
+
+def _at(where: str) -> str:
+    return f" ({where})" if where else ""
+
+
+def _widest(rows: Sequence[Row]) -> WideTrials | None:
+    """Returns the metric whose interval exceeds its limit most, a share if one does; or None."""
+    names = columns_of(dict.fromkeys(name for row in rows for name in row))
+    found = (
+        WideTrials(name, tuple(float(row[name]) for row in rows if row.get(name) is not None))
+        for name in names
+        if name != "loss_rate"  # next to nothing, it differs by a multiple and matters little
+    )
+    wide = [one for one in found if len(one.values) >= LEAST_TRIALS and one.excess > 1]
+    shares = [one for one in wide if one.metric.endswith(".share")]
+    return max(shares or wide, key=lambda one: one.excess, default=None)
 
 
 def _distance(parts: TwoGroups) -> float:

@@ -65,15 +65,17 @@ def opening(
     """Returns the metric that the page opens on, if possible one with a value everywhere.
 
     It is the first that exists of these: a metric with `expected` bounds; a metric of an
-    application, if it varies; the share of a class, if it varies, which most other sweeps are
-    about; the metric of the table whose means differ most. The differences of shares are absolute,
-    those of other metrics relative to the largest mean.
+    application, if it varies; the share of a class, which most other sweeps are about, if it varies
+    or only one combination ran; the metric of the table whose means differ most. The differences of
+    shares are absolute, those of other metrics relative to the largest mean.
     """
+    cells = [cell for cell in cells if cell["values"]]
     everywhere = [name for name in metrics if all(name in cell["values"] for cell in cells)]
     metrics = everywhere or metrics
     spans = {name: span(cells, name) for name in leading(metrics)}
     own = [name for name in of_applications(metrics) if spans.get(name, 0.0) >= VARIES]
-    shares = [n for n, reach in spans.items() if n.endswith(".share") and reach >= VARIES]
+    least = VARIES if len(cells) > 1 else 0.0
+    shares = [n for n, reach in spans.items() if n.endswith(".share") and reach >= least]
     ranked = sorted(spans, key=lambda name: -round(spans[name], 1))
     bounded = [name for name in expected if name in metrics]
     return next(iter(bounded or own or shares or ranked or metrics), None)

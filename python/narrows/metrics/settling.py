@@ -72,7 +72,7 @@ def halves(
 
     `drifting` has the names of those that drift. Empty where nobody can tell: the time is short,
     flows come, go or pause, the path changes, or the run kept no samples. The queue is left out
-    where the link's rate varies.
+    where the link's rate varies, and so is the sum of the goodputs where a trace tells it.
     """
     begin_s = scenario["run"]["warmup_ns"] / 1e9
     if not _may_drift_in(scenario, end_s) or not _is_sampled(scenario, end_s):
@@ -92,11 +92,13 @@ def halves(
     goodputs = {group: (scale * its).tolist() for group, its in sums.items()}
     found: dict[str, Any] = {"goodput_mbps": goodputs, "drifting": []}
     shares = [_ratio(its, total) for its in by_class.values()]
-    if _drifts(total, RELATIVE * _larger(total), beyond) or any(
+    service = scenario["path"]["service"]["kind"]
+    replayed = service == "trace"
+    if (not replayed and _drifts(total, RELATIVE * _larger(total), beyond)) or any(
         _drifts(one, SHARE, beyond) for one in shares
     ):
         found["drifting"].append("goodput_mbps")
-    if scenario["path"]["service"]["kind"] != "constant":
+    if service != "constant":
         return found
     queue = _queue(scenario, groups, tables, borders)
     found["queue_ms"] = queue.reshape(2, PARTS).mean(axis=1).tolist()

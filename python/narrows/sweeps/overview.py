@@ -77,7 +77,7 @@ class Overview:
     drifting: str = ""
     """A sentence, if shares, goodputs or queues still change within runs."""
     split: str = ""
-    """A sentence, if the trials of combinations fall into two groups."""
+    """Sentences, if the trials of combinations fall into two groups or differ widely."""
 
     @property
     def judged_count(self) -> int:
@@ -283,10 +283,10 @@ def _split(
     combinations: Mapping[int, Mapping[str, object]],
     controls: Mapping[str, str | None],
 ) -> str:
-    """Returns a sentence on combinations whose trials fall into two groups."""
+    """Returns sentences on combinations whose trials fall into two groups or differ widely."""
     columns = groups.columns_of(summary.columns)
     known = valued_columns(pl.concat(summary.read(("cell", *columns), study)))
-    if known.height < groups.FEWEST * known["cell"].n_unique():
+    if known.height < 2 * known["cell"].n_unique():
         return ""
     return groups.note_of_study(_rows_by_words(known, combinations), controls)
 
