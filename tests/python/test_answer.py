@@ -183,9 +183,30 @@ def test_values_that_trials_cannot_decide_are_reported() -> None:
     assert found.beyond is not None
     assert float(found.beyond.value) < 0.52 < 0.95 < value_of(found)
     assert max(run.trials.values()) == 12
-    assert "undecided after 12 trials at" in sentence(
-        study_of("smallest path.buffer with utilization >= 0.5"), (), found
-    )
+    study = study_of("smallest path.buffer with utilization >= 0.5")
+    told = re.sub(r" = [^(]+", " ", sentence(study, (), found))
+    fails, holds = (study.spelling(one.value) for one in (found.beyond, found.answer))
+    assert told.startswith(f"the smallest path.buffer with utilization >= 0.5 is between {fails} (")
+    assert re.search(rf" \(fails: utilization 0\.4.+\) and {holds} \(holds: utilization 0", told)
+    ends = [study.spelling(found.between[at].value) for at in (0, -1)]
+    assert f"; 12 trials don't decide {ends[0]} to {ends[1]}" in told
+    [panel] = chart(study, {(): found}, 1).panels
+    marked = [guide.value for guide in panel.guides if guide.upright]
+    assert marked == [found.beyond.value, found.answer.value]
+
+
+def test_a_bound_between_whole_numbers_is_exact_and_one_without_a_failing_value_is_a_limit() -> (
+    None
+):
+    question = "smallest flows[0].count with utilization >= 0.5"
+    study = study_of(question, STUDY, "flows[0].count=1,9", "path.buffer=1bdp")
+    run = Synthetic(lambda v: {"utilization": 0.1 * v})
+    said = sentence(study, (), find(study, run, Limits(3, 4))[()])
+    assert f"the {question} is 5 (holds: utilization 0.5 ± 0; 3 trials); 4 fails: util" in said
+    open_ = Synthetic(lambda v: {"utilization": 0.5 + (v > 3)}, noise=0.05)
+    said = sentence(study, (), find(study, open_, Limits(3, 4))[()])
+    assert f"the {question} is at most 4 (holds: " in said
+    assert "; 4 trials don't decide 1 to 3, and nothing below fails for sure" in said
 
 
 def test_a_range_narrower_than_the_grid_is_found() -> None:

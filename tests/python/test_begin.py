@@ -10,6 +10,8 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from specimens import GOOD, run_cli, write
@@ -202,6 +204,23 @@ def test_next_steps_are_for_people_only(
     monkeypatch.setattr("sys.stdout", terminal)
     assert run_cli("init", "aqm") == 0
     assert "next: narrows run aqm.toml" in capsys.readouterr().err
+
+
+def test_the_control_to_start_from_has_slow_start_until_the_first_loss(tmp_path: Path) -> None:
+    assert run_cli("init", "own-control", "--out", str(tmp_path)) == 0
+    names: dict[str, Any] = {}
+    exec((tmp_path / "mycontrol.py").read_text(encoding="utf-8"), names)
+    control = names["MyControl"]()
+    acked = SimpleNamespace(may_grow=True, cwnd_limited=True, acked=10)
+    control.on_ack(acked)
+    assert control.control() == 20
+    control.on_congestion(SimpleNamespace(kind="loss", first=True, cwnd=20))
+    assert control.control() == 10
+    control.on_ack(acked)
+    assert control.control() == 11
+    for first, cwnd in ((True, 20), (False, 1)):  # a repeated timeout leaves the threshold
+        control.on_congestion(SimpleNamespace(kind="timeout", first=first, cwnd=cwnd))
+    assert (control.control(), control.ssthresh) == (1, 10)
 
 
 def test_a_kind_is_listed_with_a_line_an_entry(capsys: Capture) -> None:

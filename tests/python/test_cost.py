@@ -50,7 +50,7 @@ duration = "100s"
 record = "summary"
 {run}
 """
-    assert load(scenario_of(text)) == pytest.approx(packets + 8_100, rel=0.01)
+    assert load(scenario_of(text)) == pytest.approx(packets + 13_100, rel=0.01)
 
 
 @pytest.mark.parametrize(

@@ -231,6 +231,7 @@ def test_a_control_with_a_fault_breaks_what_others_keep(
     assert [one["safe"] for one in document["conclusions"]] == [False, True]
     page = unescape((folder / "index.html").read_text(encoding="utf-8"))
     assert all(one["sentence"] in page for one in document["conclusions"])
+    assert {one["shares"] for one in document["conclusions"]} == {""}  # no others are there
     assert json.loads((folder / "evaluation.json").read_text()) == document
 
 
@@ -408,6 +409,50 @@ def test_the_conclusion_tells_harm_to_others_from_a_long_queue() -> None:
     slow_itself = judge_values([0.5, 0.51, 0.52])
     assert sharing_harm([share, slow_itself], [also]) == ["BBR"]
     assert sharing_harm([slow_itself], [also]) == []
+
+
+def test_the_conclusion_says_what_another_control_keeps_of_its_share_beside_itself() -> None:
+    situations = {one.name: one for one in load_suite("rfc9743").situations}
+    vegas, cubic = Contestant("vegas", "Vegas", True), Contestant("cubic", "CUBIC", False)
+
+    def result_of(name: str, control: Contestant, share: float) -> AttemptResult:
+        situation = situations[name]
+        cell = Cell(1, {}, plan(load(situation.path).spec, get_backend("sim").engine, "sim"))
+        check = ResultCheck("other.share", 0.25, None, {})
+        [result] = judge_values([share, share]).results
+        result = replace(result, outcome=replace(result.outcome, check=check))
+        return AttemptResult(Attempt(situation, control, (check,), cell), "met", (result,))
+
+    judged = [
+        result_of("beside-cubic-small", vegas, 0.2), result_of("beside-cubic-small", cubic, 0.5),
+        result_of("beside-cubic-large", vegas, 0.6), result_of("beside-cubic-large", cubic, 0.4),
+        result_of("beside-reno-small", vegas, 0.3),  # without Reno beside itself
+    ]  # fmt: skip
+    [found] = conclude([vegas, cubic], judged)
+    assert found.shares == (
+        "Beside Vegas, CUBIC keeps 40 % (beside-cubic-small) to 150 % (beside-cubic-large) "
+        "of the share that it has beside itself."
+    )
+    [also] = conclude([replace(cubic, tested=True)], judged)
+    assert also.shares == ""
+    reno = Contestant("reno", "Reno", False)
+    [both] = conclude([vegas, cubic, reno], [*judged, result_of("beside-reno-small", reno, 0.5)])
+    assert both.shares.endswith(" and Reno keeps 60 % (beside-reno-small) of the share that each "
+                                "has beside itself.")  # fmt: skip
+
+
+def test_the_terminal_and_the_page_say_what_cubic_keeps(tmp_path: Path) -> None:
+    beside = SPECIFICATION.replace("[host]", '[[flows]]\nname = "other"\ncca = "cubic"\n[host]')
+    asked = beside.replace('"utilization"\nat_least = 0.9', '"other.share"\nat_least = 0.1')
+    made = evaluate(
+        ["bbr"], suite=suite(tmp_path, specification=asked), beside=["cubic"], out=tmp_path / "out"
+    )
+    *_, shares, answer = made.lines()
+    assert re.fullmatch(
+        r"Beside BBR, CUBIC keeps \d+ % \(alone\) of the share that it has beside itself\.", shares
+    )
+    assert "BBR" in answer
+    assert f"<p>{shares}</p>" in made.page.read_text(encoding="utf-8")
 
 
 def test_one_unmet_check_decides_a_situation() -> None:

@@ -100,6 +100,10 @@ def test_the_same_control_in_python_and_rust_is_the_same(tmp_path):
         for cca in ("mine.rs", "aimd:Aimd")
     )
     assert rust.info.digest == python.info.digest
+    samples = zip(
+        rust.tables["flow_samples"]["time_s"], rust.tables["flow_samples"]["cwnd"], strict=True
+    )
+    assert max(cwnd for at, cwnd in samples if at < 0.15) >= 30, "without slow start 15"
 
 
 def test_the_internals_and_the_compiler_of_a_control_are_kept(tmp_path):

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,9 @@ from narrows.backends import Progress
 from narrows.backends.sim import Simulator
 from narrows.errors import InputError, SpecError, StoreError
 from narrows.execute import load
+from narrows.execute.cost import RUN
 from narrows.execute.watcher import RunProgress, clock, progress_line
+from narrows.plan import Trial
 from narrows.store import RunRecord, open_store
 from narrows.sweeps import SweepJob, SweepOutcome, estimate, execute, prepare
 
@@ -211,19 +213,34 @@ def test_a_dry_run_writes_nothing(tmp_path: Path, capsys: Capture) -> None:
     assert (printed["runs"], printed["stored"], printed["simulated_s"]) == (8, 4, 8.0)
 
 
+def engine_load(trials: Sequence[Trial]) -> float:
+    return sum(load(trial.scenario) - RUN for trial in trials)
+
+
 def test_an_estimate_uses_the_speed_of_stored_runs(tmp_path: Path) -> None:
     before = estimate(job(tmp_path), jobs=1)
     swept(tmp_path, SMALL, "path.rate=4mbit")
     trials = [trial for _, trial in job(tmp_path).runs]
     slow = [trial for trial in trials if trial.scenario["path"]["rate_bps"] == 4_000_000]
     rest = [trial for trial in trials if trial not in slow]
-    speed = (
-        sum(load(trial.scenario) for trial in slow)
-        / frame(tmp_path / "out", "runs")["wall_s"].sum()
-    )
-    after, work = estimate(job(tmp_path), jobs=1), sum(load(trial.scenario) for trial in rest)
-    assert after.wall_s == pytest.approx(work / speed)
-    assert before.wall_s == pytest.approx(sum(load(trial.scenario) for trial in trials) / 1.5e6)
+    runs = frame(tmp_path / "out", "runs")
+    wall_s, cpu_s = runs["wall_s"].sum(), runs["cpu_s"].sum()
+    engine_s = wall_s * engine_load(rest) / engine_load(slow)
+    python_s = len(rest) * RUN / 1.5e6 * max(wall_s / cpu_s, 1)
+    assert estimate(job(tmp_path), jobs=1).wall_s == pytest.approx(engine_s + python_s + 1)
+    whole = sum(load(trial.scenario) for trial in trials)
+    assert before.wall_s == pytest.approx(whole / 1.5e6 + 1)
+
+
+def test_an_estimate_counts_pythons_part_which_threads_cannot_share(tmp_path: Path) -> None:
+    """100 short runs are done by threads, 1,000 by processes."""
+    short = SMALL.replace('"2s"', '"20ms"').replace('"500ms"', '"10ms"')
+    threads, processes = (short.replace("trials = 2", f"trials = {n}") for n in (25, 250))
+    python_s = RUN / 1.5e6
+    for text, count, workers in ((threads, 100, 1), (processes, 1000, 4)):
+        found = estimate(job(tmp_path, text), jobs=4)
+        assert found.runs == count
+        assert found.wall_s == pytest.approx(count * python_s / workers + 1, rel=0.1)
 
 
 def test_another_directory_is_left_alone(tmp_path: Path) -> None:

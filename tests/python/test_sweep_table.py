@@ -205,6 +205,45 @@ def test_a_metric_that_doesnt_vary_and_the_second_of_two_shares_are_left_out() -
     assert head.split() == ["Buffer", "(BDP)", "a.share"]
 
 
+def test_a_metric_that_is_asked_for_has_a_column_too() -> None:
+    found = overview_of(2, {"a.share": [[0.2], [0.3]], "jain": [[1], [1]]})
+    head, first, *notes = table(found, "out", ["jain", "a.rtt_p95_ms"])
+    assert head.split() == ["Buffer", "(BDP)", "a.share", "jain"]
+    assert first.split() == ["0", "0.200", "1.00"]
+    assert "a.rtt_p95_ms: no run has a value" in notes
+
+
+def test_the_command_adds_the_column_by_its_heading_and_refuses_another_before_it_runs(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    words = ["run", str(write(tmp_path, STUDY)), "--out", str(tmp_path / "out"), "--metric"]
+    assert main([*words, "queue p59"]) == 2
+    assert 'found "queue p59", which is not a metric; "queue_p' in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+    assert main([*words, "queue p95 (ms)"]) == 0
+    (head,) = (line for line in capsys.readouterr().out.splitlines() if "Rate" in line)
+    assert head.endswith("  Queue p95 (ms)")
+    both = STUDY.replace('cca = "cubic"', 'cca = ["cubic", "bbr"]')
+    main(
+        ["run", str(write(tmp_path, both)), "--out", str(tmp_path / "cc"), "--metric", "bbr.flows"]
+    )
+    assert "  Flows" in capsys.readouterr().out, "of classes that are never together"
+
+
+def test_behind_a_varying_rate_the_delay_of_packets_is_shown(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    (tmp_path / "link.trace").write_text("".join(f"{ms}\n" for ms in range(1, 1000)))
+    service = 'service = { kind = "trace", file = "link.trace" }\n'
+    steady = GOOD.replace('"8mbit"', '"12mbit"').replace('"1bdp"', '["9kb", "3kb"]')
+    for text, is_shown in (
+        (steady, False),
+        (steady.replace("[[flows]]", f"{service}[[flows]]"), True),
+    ):
+        run(tmp_path, text)
+        assert ("  Delay p95 of CUBIC (ms)" in capsys.readouterr().out) is is_shown
+
+
 @pytest.mark.parametrize(
     ("of", "asked"),
     [

@@ -137,11 +137,15 @@ def _ticks(across: ChartAxis) -> tuple[tuple[float, str], ...]:
 
 
 def _answers(study: AskedStudy, found: Bracket | Ranking) -> list[Point]:
-    """The values that are marked: the bound, or both ends around values that are equal."""
+    """The values that are marked: the bound, or both ends around values that are equal.
+
+    Also around undecided values if there is one case; the labels of several would overlap.
+    """
     if isinstance(found, Ranking) or found.answer is None:
         return []
-    ends = [found.beyond] if isinstance(study.question, EqualQuestion) and found.beyond else []
-    return [*ends, found.answer]
+    is_open = bool(found.between) and len(study.cases) == 1
+    has_ends = isinstance(study.question, EqualQuestion) or is_open
+    return [*([found.beyond] if has_ends and found.beyond else []), found.answer]
 
 
 def _label(study: AskedStudy, case: AskedCase, metric: str, metrics: Sequence[str]) -> str:

@@ -35,9 +35,37 @@ def _of_bracket(study: AskedStudy, case: AskedCase, found: Bracket) -> str:
     if found.answer is None:
         place = f"{question.place} {_searched_range(study, found)} has {question.conditions_text}"
         return f"{_no_or_undecided(found)} {place}{_why_none(study, found)}."
-    value = study.in_full(found.answer.value, case)
-    head = f"{_subject(found)} is {value} ({_describe_point(found.answer, question.quantities)})"
+    head = f"{_subject(found)} is {_where(study, case, found, found.answer)}"
     return "".join([head, *_certainty(study, found), *_ranges(study, found)]) + "."
+
+
+def _where(study: AskedStudy, case: AskedCase, found: Bracket, answer: Point) -> str:
+    """Where the bound lies: between the values that fail and hold, or at one of whole numbers."""
+    question, beyond = found.question, found.beyond
+    holds = _end(study, case, answer, question.quantities, "holds")
+    if beyond is None:
+        return f"at {'most' if _OTHER_SIDE[question.side] == 'below' else 'least'} {holds}"
+    low, high = sorted((float(beyond.value), float(answer.value)))
+    if study.scale is not None and study.scale.between(low, high) is None:
+        return f"{holds}; {_value(study, beyond)} fails: {_means(beyond, _broken(found, beyond))}"
+    fails = _end(study, case, beyond, _broken(found, beyond), "fails")
+    ends = (fails, holds) if low == beyond.value else (holds, fails)
+    return f"between {' and '.join(ends)}"
+
+
+def _end(
+    study: AskedStudy, case: AskedCase, point: Point, quantities: tuple[str, ...], state: str
+) -> str:
+    """A value in full, with the state of the conditions there and the metrics that show it."""
+    value = study.in_full(point.value, case)
+    return f"{value} ({state}: {_describe_point(point, quantities)})"
+
+
+def _broken(found: Bracket, point: Point) -> tuple[str, ...]:
+    """The quantities of the conditions that fail at a value, each once."""
+    conditions = found.question.conditions
+    failed = (one.quantity for one in conditions if point.state(one) is PointState.FAILS)
+    return tuple(dict.fromkeys(failed))
 
 
 def _of_equality(study: AskedStudy, case: AskedCase, asked: EqualQuestion, found: Bracket) -> str:
@@ -123,18 +151,15 @@ def _certainty(study: AskedStudy, found: Bracket) -> Iterator[str]:
     yield from _undecided_words(study, found)
     if found.beyond is None:
         yield f", and nothing {side} fails for sure"
-        return
-    broken = [c for c in found.question.conditions if found.beyond.state(c) is PointState.FAILS]
-    names = tuple(dict.fromkeys(one.quantity for one in broken))
-    yield f"; at {_value(study, found.beyond)} {_means(found.beyond, names)}"
 
 
 def _undecided_words(study: AskedStudy, found: Bracket) -> Iterator[str]:
-    """The values at the bound that trials couldn't decide."""
+    """The range at the bound that trials couldn't decide."""
     if found.between:
         many = max(point.trials for point in found.between)
-        values = ", ".join(_value(study, point) for point in found.between)
-        yield f"; undecided after {count_of(many, 'trial')} at {values}"
+        first, last = (_value(study, found.between[at]) for at in (0, -1))
+        reach = first if first == last else f"{first} to {last}"
+        yield f"; {count_of(many, 'trial')} don't decide {reach}"
 
 
 def _ranges(study: AskedStudy, found: Bracket) -> Iterator[str]:
@@ -161,9 +186,8 @@ def _far_end(study: AskedStudy, found: Bracket, first: Point, last: Point) -> It
     again = next((one for one in further if one.all_hold(conditions) is PointState.FAILS), None)
     if again is None:
         return
-    broken = [one.quantity for one in conditions if again.state(one) is PointState.FAILS]
     reach = f"at least {'up' if upward else 'down'} to {_value(study, end)}"
-    means = _means(again, tuple(dict.fromkeys(broken)))
+    means = _means(again, _broken(found, again))
     yield f"; it holds {reach} and fails again at {_value(study, again)}: {means}"
 
 

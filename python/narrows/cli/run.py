@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -91,6 +92,15 @@ def run(
     watched: Annotated[
         bool, typer.Option("--watch", help="Run again whenever the specification changes.")
     ] = False,
+    metrics: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--metric",
+            metavar="COLUMN",
+            help="Run as a study, and add this column of summary to its table, by name or heading: "
+            "queue_p95_ms.",
+        ),
+    ] = None,
     filters: Filters = None,
     jobs: Jobs = None,
     cluster: Annotated[
@@ -117,7 +127,9 @@ def run(
 
         print_script(given, changes, backend.partition(":")[2])
         return
-    as_study = dry_run or filters or jobs or cluster or (out is not None and "://" in out)
+    as_study = (
+        dry_run or metrics or filters or jobs or cluster or (out is not None and "://" in out)
+    )
     if as_study or (not watched and is_study(given, changes)):
         from narrows.sweeps import prepare as prepare_study
 
@@ -126,7 +138,8 @@ def run(
             study = prepare_study(given, changes, filters=filters or (), backend=backend, out=out)
         if dry_run:
             raise typer.Exit(_estimate(study, jobs, as_json))
-        raise typer.Exit(_run_study(study, jobs, cluster, as_json))
+        _check_metrics(study, metrics or ())
+        raise typer.Exit(_run_study(study, metrics or (), jobs, cluster, as_json))
     captures = CaptureOptions(
         pcap=pcap, qlog=qlog or qlog_draft, qlog_draft=qlog_draft, snaplen=snaplen, ipv6=ipv6
     )
@@ -219,7 +232,20 @@ def _estimate(job: SweepJob, jobs: int | None, as_json: bool) -> int:
     return DONE
 
 
-def _run_study(job: SweepJob, jobs: int | None, cluster: str | None, as_json: bool) -> int:
+def _check_metrics(job: SweepJob, asked: Sequence[str]) -> None:
+    """Raises InputError for a metric that no run of a study can have."""
+    from narrows.metrics.headings import columns_named, unknown_metric
+    from narrows.metrics.tables import columns_of
+
+    columns = dict.fromkeys(name for cell in job.cells if asked for name in columns_of(cell.plan))
+    for one in asked:
+        if not columns_named(one, columns):
+            raise unknown_metric(one, columns, "--metric")
+
+
+def _run_study(
+    job: SweepJob, metrics: Sequence[str], jobs: int | None, cluster: str | None, as_json: bool
+) -> int:
     """Does the missing runs of a study and shows the outcome; returns the exit status."""
     from narrows.console import ProgressBar
     from narrows.sweeps import execute
@@ -234,7 +260,7 @@ def _run_study(job: SweepJob, jobs: int | None, cluster: str | None, as_json: bo
     if as_json:
         print_json(outcome.document() | {"pages": [str(page) for page in pages]})
     else:
-        tables = (table(found, str(job.directory)) for found in pages.values())
+        tables = (table(found, str(job.directory), metrics) for found in pages.values())
         print_lines([*outcome_lines(outcome, chain.from_iterable(tables)), *map(str, pages)])
         opening = [f"narrows open {job.directory}"] if pages else []
         hint(*opening, f"narrows figure {job.directory}")

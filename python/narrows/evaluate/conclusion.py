@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from narrows.evaluate.breaches import breaches, sharing_harm
 from narrows.evaluate.runs import Contestant
+from narrows.evaluate.sharing import shares_kept
 from narrows.evaluate.verdicts import REFUSED, AttemptResult, of_contestant
 from narrows.metrics.bounds import CheckVerdict
 from narrows.words import count_of, join_words
@@ -14,11 +15,15 @@ from narrows.words import count_of, join_words
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """The answer for a control: True if it is safe by the suite, None if undecided; in words."""
+    """The answer for a control: True if it is safe by the suite, None if undecided; in words.
+
+    `shares` says what other controls keep beside it, if the suite measures that.
+    """
 
     control: str
     safe: bool | None
     sentence: str
+    shares: str = ""
 
 
 def conclude(
@@ -33,7 +38,11 @@ def conclude(
     """
     beside = [one for one in judged if not one.attempt.contestant.tested]
     tested = [one for one in contestants if one.tested]
-    return [_conclude(one, of_contestant(judged, one), beside, part) for one in tested]
+    found = [(one, of_contestant(judged, one)) for one in tested]
+    return [
+        replace(_conclude(one, mine, beside, part), shares=shares_kept(one, mine, judged))
+        for one, mine in found
+    ]
 
 
 def _conclude(

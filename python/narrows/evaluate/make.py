@@ -89,7 +89,8 @@ class Evaluation:
     def lines(self) -> list[str]:
         """Returns the lines for a terminal: suite, situations, counts, failures, conclusions."""
         verdicts = [*_counts(self), *explain_zero(_not_met(self)), *_failures(self)]
-        answers = [one.sentence for one in self.conclusions()]
+        found = self.conclusions()
+        answers = [*filter(None, (one.shares for one in found)), *(one.sentence for one in found)]
         page = f"page: {self.page}"
         return [self.suite.title, "", *_matrix(self), "", *verdicts, page, "", *answers]
 

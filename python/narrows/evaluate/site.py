@@ -86,7 +86,7 @@ def write(
         strengths={name: situations_met(mine) for name, mine in mine_of.items()},
         compared=differences(contestants, mine_of),
         conclusions={
-            one.control: one.sentence
+            one.control: one
             for one in conclude(contestants, judged, part=bool(asked.only))
         },
         pages={row.situation.name: row.page for row in rows},

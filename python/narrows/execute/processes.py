@@ -21,6 +21,7 @@ from typing import Self
 
 from narrows.backends.sim import Simulator
 from narrows.errors import InterruptedRunError, NarrowsError, SpecError
+from narrows.execute.cost import RUN
 from narrows.execute.demand import demand
 from narrows.execute.job import Job
 from narrows.execute.memory import free_memory
@@ -94,7 +95,7 @@ def worth(jobs: Sequence[Job], workers: int) -> bool:
     if workers < 2 or not can_move(jobs):
         return False
     locked_s = sum(_locked_s(job) for job in jobs)
-    whole_s = locked_s + sum(job.load for job in jobs) / PACKETS_PER_S
+    whole_s = locked_s + sum(job.load - RUN for job in jobs) / PACKETS_PER_S
     # If the GIL is held for up to half of the time, threads keep all cores busy.
     return (
         locked_s > WORTH_S

@@ -170,9 +170,10 @@ def overview(
     bounds: dict[str, list[float]] = {}
     for metric, _, at in checks.get("bounds", ()):
         bounds.setdefault(metric, []).append(scale_of(metric) * at)
-    columns = leading(list(metrics))
     some = next((key for key in whole["run"] if key in present), None)
     scenario = None if some is None else store.scenario(some)
+    varying = scenario is not None and scenario["path"]["service"]["kind"] != "constant"
+    columns = leading(list(metrics), varying_rate=varying)
     return Overview(
         name,
         [_axis(found) for found in axes],

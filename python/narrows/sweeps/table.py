@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from narrows.metrics.catalogue import in_percent
+from narrows.metrics.headings import columns_named
 from narrows.metrics.leading import of_applications
 from narrows.metrics.trials import SINGLE, note_of_finished
 from narrows.metrics.workloads import LEAST_STILL_S
@@ -25,10 +27,14 @@ VAGUE = "±?"
 """The sign in place of an interval that isn't shown."""
 
 
-def table(found: Overview, place: str) -> Iterator[str]:
-    """Yields the axes and up to four metrics, as means with half of their 95 % intervals."""
+def table(found: Overview, place: str, asked: Sequence[str] = ()) -> Iterator[str]:
+    """Yields the axes and up to four metrics, as means with half of their 95 % intervals.
+
+    Columns with the names or headings in `asked` follow.
+    """
     rows = [cell for cell in found.cells if cell["values"]]
-    names = _metrics(found)
+    wanted = {one: _columns_named(one, found) for one in asked}
+    names = list(dict.fromkeys([*_metrics(found), *chain.from_iterable(wanted.values())]))
     if not rows or not names:
         return
     columns = {name: _column(name, [cell["values"].get(name) for cell in rows]) for name in names}
@@ -44,6 +50,7 @@ def table(found: Overview, place: str) -> Iterator[str]:
         yield SINGLE
     if any(cell.endswith(VAGUE) for column in columns.values() for cell in column[:MOST_ROWS]):
         yield "±?: too few trials, since nearly all values are possible; more: --trials 10"
+    yield from (f"{one}: no run has a value" for one, its in wanted.items() if not its)
     yield from _unfinished_lines(rows)
     yield from _still_lines(rows)
     yield from filter(None, (found.split, found.drifting, found.alike))
@@ -112,6 +119,12 @@ def _metrics(found: Overview) -> list[str]:
         order.remove(shares[1])
     told = [name for name in order if name in own or found.spans.get(name)]
     return (told or order)[:MOST_METRICS]
+
+
+def _columns_named(written: str, found: Overview) -> list[str]:
+    """Returns the columns with a name or heading; merged classes have none of their own."""
+    of_class = columns_named(written, found.metrics)
+    return of_class or columns_named(written.rpartition(".")[2], found.metrics)
 
 
 def _column(name: str, values: Sequence[Sequence[float] | None]) -> list[str]:
