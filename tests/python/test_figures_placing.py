@@ -6,15 +6,9 @@ import numpy as np
 import pytest
 
 from narrows.figures import interactive, static
+from narrows.figures.hiding import has_rims, show_hidden
 from narrows.figures.model import Bar, Figure, Guide, Line, Panel
-from narrows.figures.placing import (
-    LabelPlace,
-    comparable,
-    has_rims,
-    label_place,
-    label_places,
-    show_hidden,
-)
+from narrows.figures.placing import LabelPlace, comparable, label_place, label_places
 from narrows.figures.static.grid import plain
 
 

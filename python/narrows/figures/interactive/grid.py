@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from narrows.figures.hiding import show_hidden
 from narrows.figures.interactive.plot import Plot, colours, words
 from narrows.figures.interactive.thin import thin
 from narrows.figures.interactive.traces import traces
 from narrows.figures.model import Guide, Line, Panel
-from narrows.figures.placing import show_hidden
 
 HEIGHT_PX = 420
 BACKING = "@ground/0.75"

@@ -11,8 +11,9 @@ import numpy as np
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from narrows.figures.hiding import show_hidden
 from narrows.figures.model import HEADROOM_OF_LABEL, Figure, Line, Panel
-from narrows.figures.placing import LabelPlace, label_place, show_hidden
+from narrows.figures.placing import LabelPlace, label_place
 from narrows.figures.static import marks
 from narrows.figures.static.style import BOLD, FAINT, GRID, GUIDE_LETTER_IN, size_of, width_of
 
