@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from narrows.figures import interactive, static
-from narrows.figures.hiding import has_rims, show_hidden
+from narrows.figures.hiding import has_rims, name_coinciding, show_hidden
 from narrows.figures.model import Bar, Figure, Guide, Line, Panel
 from narrows.figures.placing import LabelPlace, comparable, label_place, label_places
 from narrows.figures.static.grid import plain
+from narrows.figures.transfers import distribution, distribution_panel
 
 
 def line(y: list[float], label: str = "a", marker: str = "o", x: list[float] | None = None) -> Line:
@@ -88,9 +89,31 @@ def test_a_line_under_another_one_gets_a_rim() -> None:
     unmarked = [line([5.0, 6.0, 7.0], name, marker="") for name in "abc"]
     two, three = (show_hidden(panel(*unmarked[:count])).lines for count in (2, 3))
     assert [one.width > below.width for one in two] == [True, False]
-    assert [one.width > below.width for one in three] == [False] * 3
+    assert three[0].width > three[1].width > three[2].width == below.width
+    met = [line([end, 6.0, 7.0, 7.0], "a", marker="") for end in (1.0, 5.0, 9.0)]
+    assert [one.width for one in show_hidden(panel(*met)).lines] == [below.width] * 3
     crossing = show_hidden(panel(line([0.0, 10.0]), line([10.0, 0.0], "b"))).lines
     assert [one.width for one in crossing] == [below.width] * 2
+
+
+def test_distributions_that_look_like_one_are_named_and_have_rims() -> None:
+    times = np.geomspace(0.2, 0.4, 900)
+    made = {"all": times, "half": times[::2], "late": times * 1.05, "again": times}
+    lines = [distribution(name, values, "bbr") for name, values in made.items()]
+    shown = distribution_panel(lines, "", times)
+    assert name_coinciding(shown).title == "all, half and again coincide"
+    widths = [one.width for one in show_hidden(shown).lines]
+    assert widths[0] > widths[1] > widths[2] == widths[3]
+
+
+def test_a_distribution_that_is_hidden_at_its_foot_has_a_rim() -> None:
+    foot = [0.2] * 60
+    first, second = (
+        distribution(name, np.array([*foot, *tail]), "bbr")
+        for name, tail in (("a", np.geomspace(0.2, 0.4, 40)), ("b", np.full(40, 0.21)))
+    )
+    shown = distribution_panel([first, second], "", first.x)
+    assert [one.width > first.width for one in show_hidden(shown).lines] == [True, False]
 
 
 def test_panels_of_one_quantity_share_their_y_axis() -> None:

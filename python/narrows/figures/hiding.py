@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -20,9 +21,12 @@ NEAR = 0.006
 """Curves that are closer than this part of the axis look like one."""
 HIDDEN, MOSTLY_HIDDEN = 0.2, 0.5
 """A line that another one covers over a smaller part of the axis shows anyway; the second number
-is for lines without markers, which show more of themselves."""
+is for lines over time, which show more of themselves."""
 FEW = 2
-"""With more lines without markers, as of flows that converge, rims would hide the others."""
+"""With more lines without markers, as of flows that converge, rims would hide the others. Then only
+lines that coincide have them."""
+ASPECT = 2.0
+"""How many times wider than high axes are taken to be, to compare distances along both."""
 RIM = 2.0
 """How much wider a line is than the one that covers it, in points."""
 MOST_WIDER = 2
@@ -32,18 +36,26 @@ def show_hidden(panel: Panel) -> Panel:
     """The panel with a rim around lines that others cover, which are drawn on top of them."""
     lines = [mark for mark in panel.marks if isinstance(mark, Line) and mark.kind != "points"]
     curves = {id(line): curve(panel, line) for line in lines}
-    wider = {}
+    if climb := all(map(_climbs, lines)):
+        curves = {key: _turn(*one) for key, one in curves.items()}
+    widths = _widths(panel, LOW_IN)
     for place, line in enumerate(lines):
         if not line.marker and len(lines) > FEW:
             continue
-        least = HIDDEN if line.marker else MOSTLY_HIDDEN
+        least = HIDDEN if line.marker or climb else MOSTLY_HIDDEN
         covers = sum(
             _covered_part(curves[id(line)], curves[id(top)]) > least for top in lines[place + 1 :]
         )
-        wider[id(line)] = RIM * min(covers, MOST_WIDER)
+        own = line.width + RIM * min(covers, MOST_WIDER)
+        widths[id(line)] = max(widths.get(id(line), 0.0), own)
+    return _widen(panel, widths)
+
+
+def _widen(panel: Panel, widths: Mapping[int, float]) -> Panel:
+    """The panel whose lines have these widths, by identity, where they are larger than theirs."""
     marks = tuple(
-        replace(mark, width=mark.width + wider[id(mark)])
-        if isinstance(mark, Line) and wider.get(id(mark))
+        replace(mark, width=widths[id(mark)])
+        if isinstance(mark, Line) and widths.get(id(mark), 0.0) > mark.width
         else mark
         for mark in panel.marks
     )
@@ -68,19 +80,17 @@ def name_coinciding(panel: Panel, height_in: float = LOW_IN) -> Panel:
 
 def show_coinciding(panel: Panel, height_in: float = LOW_IN) -> Panel:
     """The panel with a rim around lines that coincide with later ones, which its title names."""
-    wider = {
+    return name_coinciding(_widen(panel, _widths(panel, height_in)), height_in)
+
+
+def _widths(panel: Panel, height_in: float) -> dict[int, float]:
+    """The widths, by identity, of lines that coincide: those drawn first are the broadest."""
+    return {
         id(line): group[-1].width + RIM * min(above, MOST_WIDER)
         for group in _coinciding(panel, height_in)
         for above, line in enumerate(reversed(group))
         if not line.exact  # a rim would hide lines that are near
     }
-    marks = tuple(
-        replace(mark, width=max(mark.width, wider[id(mark)]))
-        if isinstance(mark, Line) and id(mark) in wider
-        else mark
-        for mark in panel.marks
-    )
-    return replace(name_coinciding(panel, height_in), marks=marks)
 
 
 def _coinciding(panel: Panel, height_in: float) -> list[list[Line]]:
@@ -88,9 +98,18 @@ def _coinciding(panel: Panel, height_in: float) -> list[list[Line]]:
     lines = [line for line in panel.lines if line.label and np.isfinite(line.y).any()]
     reach = max((float(np.nanmax(line.y) - np.nanmin(line.y)) for line in lines), default=0.0)
     size = max((float(np.nanmax(np.abs(line.y))) for line in lines), default=0.0)
+    part = ALIKE_IN / height_in
     groups: list[list[Line]] = []
     for line in lines if size else ():
-        alike = (g for g in groups if _same(g[0], line, ALIKE_IN / height_in * (reach or size)))
+        alike = (
+            group
+            for group in groups
+            if (
+                _same_way(curve(panel, group[0]), curve(panel, line), part)
+                if _climbs(group[0]) and _climbs(line)
+                else _same(group[0], line, part * (reach or size))
+            )
+        )
         group = next(alike, None)
         if group is None:
             groups.append([line])
@@ -128,6 +147,26 @@ def _at(line: Line, x: Floats) -> Floats:
     if line.kind == "step":
         return y[np.searchsorted(own_x, x, side="right") - 1]
     return np.interp(x, own_x, y)
+
+
+def _climbs(line: Line) -> bool:
+    """Returns True for a distribution: its values never fall, and rise upright."""
+    across, up = np.diff(line.x), np.diff(line.y)
+    return bool(np.all(across >= 0) and np.all(up >= 0) and np.any(across == 0))
+
+
+def _turn(along: Floats, up: Floats) -> tuple[Floats, Floats]:
+    """A curve that climbs, on axes turned by 45 degrees, on which no part of it is upright."""
+    return (ASPECT * along + up) / (ASPECT + 1), (up - ASPECT * along) / 2
+
+
+def _same_way(one: tuple[Floats, Floats], other: tuple[Floats, Floats], part: float) -> bool:
+    """Returns True if two curves that climb are nowhere further apart than a `part` of the axis."""
+    (along, off), (other_along, other_off) = _turn(*one), _turn(*other)
+    at = np.union1d(along, other_along)
+    return bool(
+        np.all(np.abs(np.interp(at, along, off) - np.interp(at, other_along, other_off)) <= part)
+    )
 
 
 def _covered_part(below: tuple[Floats, Floats], above: tuple[Floats, Floats]) -> float:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.figure import Figure as Canvas
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import AutoLocator, FuncFormatter, LogLocator, NullFormatter
 
 from narrows.figures.hiding import show_hidden
 from narrows.figures.model import HEADROOM_OF_LABEL, Figure, Line, Panel
@@ -29,6 +29,8 @@ LETTER_IN = 0.072
 """The width of a letter of a label."""
 MOST_OUTSIDE = 0.5
 """A guide's label that takes a larger part of a panel isn't written outside the axes."""
+NARROW = 3.0
+"""A logarithmic axis whose ends differ by a smaller factor has too few of the ticks 1, 2 and 5."""
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 AXIS = 0.8
 """The part of a panel that its axes take."""
@@ -115,11 +117,16 @@ def _panel(axes: Axes, panel: Panel, room_in: float) -> None:
     axes.tick_params(length=2.5)
     for mark in panel.marks:
         marks.draw(axes, mark, whole=isinstance(mark, Line) and panel.holds(mark))
+    axes.set_xlim(*panel.x_range)
+    floor, top = panel.y_ends
+    axes.set_ylim(None if panel.y_scale == "log" and floor == 0 else floor, top)
     for axis, scale in ((axes.xaxis, panel.x_scale), (axes.yaxis, panel.y_scale)):
         if scale == "log":  # powers of ten in matplotlib's own notation need its mathtext
             low, high = axis.get_data_interval()
             subs = (1, 2, 5) if low > 0 and high < 300 * low else (1,)
-            axis.set_major_locator(LogLocator(subs=subs))
+            first, last = axis.get_view_interval()
+            narrow = last < NARROW * first
+            axis.set_major_locator(AutoLocator() if narrow else LogLocator(subs=subs))
             axis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
             axis.set_minor_formatter(NullFormatter())
     if panel.ticks:
@@ -132,9 +139,6 @@ def _panel(axes: Axes, panel: Panel, room_in: float) -> None:
         axes.minorticks_off()
     if panel.y_ticks:
         axes.set_yticks([at for at, _ in panel.y_ticks], [words for _, words in panel.y_ticks])
-    axes.set_xlim(*panel.x_range)
-    floor, top = panel.y_ends
-    axes.set_ylim(None if panel.y_scale == "log" and floor == 0 else floor, top)
     for guide in panel.guides:
         if guide.upright:
             marks.draw_upright_guide(axes, guide, panel.clear_end(guide))
