@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import combinations
+
 import numpy as np
 import pytest
 
 from narrows.figures import interactive, static
 from narrows.figures.hiding import has_rims, name_coinciding, show_hidden
 from narrows.figures.model import Bar, Figure, Guide, Line, Panel
-from narrows.figures.placing import LabelPlace, comparable, label_place, label_places
+from narrows.figures.placing import LabelPlace, comparable, label_places, places_across
 from narrows.figures.static.grid import plain
 from narrows.figures.transfers import distribution, distribution_panel
 
@@ -20,6 +23,11 @@ def line(y: list[float], label: str = "a", marker: str = "o", x: list[float] | N
 
 def panel(*marks: Line | Bar, **more: object) -> Panel:
     return Panel("x", "y (s)", marks, **more)  # type: ignore[arg-type]
+
+
+def places(drawn: Panel, *guides: Guide) -> list[LabelPlace | float]:
+    """Where the labels of guides are, whose letters take 2.5 % of the axis."""
+    return [place for _, place in places_across(replace(drawn, guides=guides), 0.025)]
 
 
 @pytest.mark.parametrize(
@@ -34,7 +42,7 @@ def panel(*marks: Line | Bar, **more: object) -> Panel:
 )
 def test_the_label_of_a_guide_stands_beside_curves(y: list[float], place: LabelPlace) -> None:
     curve = line(y, x=[0.0, 9.0, 9.5, 10.0])
-    assert label_place(panel(curve, y_range=(0.0, 100.0)), Guide(50.0, "fair"), 0.1) == place
+    assert places(panel(curve, y_range=(0.0, 100.0)), Guide(50.0, "fair")) == [place]
 
 
 def test_labels_over_time_cover_neither_curves_in_sight_nor_each_other() -> None:
@@ -57,16 +65,15 @@ def test_a_label_over_time_stands_between_the_ends_if_both_cover_a_curve() -> No
 
 def test_points_between_two_values_of_a_curve_are_covered_too() -> None:
     sparse = panel(line([0.1, 4.0], x=[1.0, 1000.0]), x_scale="log", y_scale="log")
-    place = label_place(sparse, Guide(3.0, "least"), 0.2)
-    assert place == LabelPlace(right=False, below=False)
+    assert places(sparse, Guide(3.0, "at least")) == [LabelPlace(right=False, below=False)]
 
 
 def test_a_label_without_a_free_place_is_outside() -> None:
     crowded = panel(line([45.0, 55.0] * 10), y_range=(0.0, 100.0))
-    guide = Guide(50.0, "the fair share of every flow")
-    assert label_place(crowded, guide, 0.3) is None
+    guide = Guide(50.0, "the fair share")
+    assert places(crowded, guide) == [0.0]
     bars = panel(Bar("a", 0.0, 60.0, "bbr", width=2.0), y_range=(0.0, 100.0), x_range=(-1.0, 1.0))
-    assert label_place(bars, Guide(30.0, "fair"), 0.1) is None
+    assert places(bars, Guide(30.0, "fair")) == [0.0]
     figure = Figure("t", "s", (panel(*crowded.marks, y_range=(0.0, 100.0), guides=(guide,)),), "a")
     with static.style():
         canvas = static.draw(figure)
@@ -74,6 +81,40 @@ def test_a_label_without_a_free_place_is_outside() -> None:
         (axes,) = canvas.axes
         (text,) = (one for one in axes.texts if one.get_text() == guide.label)
         assert text.get_window_extent().x0 > axes.get_window_extent().x1
+
+
+def test_labels_cover_neither_error_bars_nor_each_other() -> None:
+    bars = replace(line([90.0, 90.0, 80.0]), low=np.array([80.0] * 3), high=np.array([99.0] * 3))
+    free = LabelPlace(right=True, below=False)
+    assert places(panel(bars, y_range=(0.0, 100.0)), Guide(50.0, "fair")) == [free]
+    long = replace(bars, low=np.array([80.0, 80.0, 20.0]))
+    (left,) = places(panel(long, y_range=(0.0, 100.0)), Guide(50.0, "fair"))
+    assert left == LabelPlace(right=False, below=False)
+    near = (
+        Guide(50.0, "fair for CUBIC"),
+        Guide(54.0, "fair for BBR"),
+        Guide(45.0, "fair for Reno"),
+    )
+    found = places(panel(bars, y_range=(0.0, 100.0)), *near)
+    assert found == [free, LabelPlace(right=False, below=False), LabelPlace(right=True, below=True)]
+
+
+def test_labels_outside_the_axes_stand_apart_in_the_order_of_their_guides() -> None:
+    crowded = panel(line([15.0, 55.0] * 40), y_range=(0.0, 100.0))
+    levels = (50.0, 23.0, 31.0, 27.0, 19.0)
+    guides = tuple(Guide(level, f"fair for {level:g}") for level in levels)
+    shown = list(places_across(replace(crowded, guides=guides), 0.02))
+    assert [guide.value for guide, _ in shown] == sorted(levels)
+    heights = [guide.value / 100 + shift for guide, shift in shown if isinstance(shift, float)]
+    assert np.diff(heights) == pytest.approx([0.09] * 3 + [0.5 - heights[3]])
+    assert np.mean(heights[:4]) == pytest.approx(0.25)  # moved as little as possible
+    figure = Figure("t", "s", (replace(crowded, guides=guides),) * 3, "a", columns=3, height=2.1)
+    with static.style():
+        canvas = static.draw(figure)
+        canvas.canvas.draw()
+        texts = [one.get_window_extent() for one in canvas.axes[0].texts]
+    assert len(texts) == len(levels)
+    assert not any(one.overlaps(other) for one, other in combinations(texts, 2))
 
 
 def test_a_line_under_another_one_gets_a_rim() -> None:

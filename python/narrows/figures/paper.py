@@ -18,8 +18,9 @@ MARGIN = 0.05
 
 
 def points_of(panel: Panel) -> tuple[Floats, Floats]:
-    """Points of all marks, as parts of the axes."""
-    parts = [curve(panel, _with_risers(line)) for line in panel.lines] + list(_bars(panel))
+    """Points of all marks and their spreads, as parts of the axes."""
+    parts = [curve(panel, _with_risers(line)) for line in panel.lines]
+    parts += [*_spreads(panel), *_bars(panel)]
     if not parts:
         return np.array([]), np.array([])
     x, y = zip(*parts, strict=True)
@@ -34,7 +35,7 @@ def _with_risers(line: Line) -> Line:
 
 
 def curve(panel: Panel, line: Line) -> tuple[Floats, Floats]:
-    """Points along a line, as parts of the axes, with the ends of its spread."""
+    """Points along a line, as parts of the axes."""
     x = part_of(line.x, panel.x_scale, ends_of(panel, "x"))
     y = part_of(line.y, panel.y_scale, ends_of(panel, "y"))
     if line.kind == "points" or len(x) < 2 or len(x) > MANY:
@@ -45,6 +46,20 @@ def curve(panel: Panel, line: Line) -> tuple[Floats, Floats]:
     return np.interp(between, numbers, x), (
         y[held] if line.kind == "step" else np.interp(between, numbers, y)
     )
+
+
+def _spreads(panel: Panel) -> Iterator[tuple[Floats, Floats]]:
+    """Points along the error bars of lines, and along the edges of their bands."""
+    for line in panel.lines:
+        if line.low is None or line.high is None:
+            continue
+        if line.band:
+            yield curve(panel, replace(line, y=line.low))
+            yield curve(panel, replace(line, y=line.high))
+            continue
+        x = part_of(line.x, panel.x_scale, ends_of(panel, "x"))
+        low, high = (part_of(y, panel.y_scale, ends_of(panel, "y")) for y in (line.low, line.high))
+        yield np.repeat(x, STEPS), np.linspace(low, high, STEPS, axis=1).ravel()
 
 
 def _bars(panel: Panel) -> Iterator[tuple[Floats, Floats]]:

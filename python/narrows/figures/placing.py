@@ -13,6 +13,10 @@ from narrows.figures.paper import STEPS, ends_of, part_of, points_of
 
 MOST_APART = 2.0
 """Panels whose largest values differ by a larger factor don't share their axis."""
+MOST_OUTSIDE = 0.5
+"""A guide's label that takes a larger part of a panel isn't written outside the axes."""
+LABEL_GAP = 0.09
+"""The part of the y axis from a label outside of it to the next one."""
 ROOM = 1.05
 """How far a shared axis reaches above the largest value."""
 
@@ -34,10 +38,59 @@ class LabelPlace(NamedTuple):
         return 1 - width if self.right else 0.0
 
 
-def label_place(panel: Panel, guide: Guide, width: float) -> LabelPlace | None:
-    """The place within the panel of a label that takes `width` of it; None if all cover a mark."""
-    place, covered = _best_place(panel, guide, width, points_of(panel))
-    return None if covered else place
+def places_across(panel: Panel, letter: float) -> Iterator[tuple[Guide, LabelPlace | float]]:
+    """The guides across a panel, and where their labels cover neither a mark nor each other.
+
+    That is at an end of the guide, or outside the axes, where a number says by which part of the
+    axis the label is above the guide. A letter takes the part `letter` of the x axis.
+    """
+    taken = points_of(panel)
+    outside: list[Guide] = []
+    for guide in panel.guides:
+        if guide.upright:
+            continue
+        width = letter * len(guide.label)
+        place, covered = _best_place(panel, guide, width, taken)
+        if covered and width <= MOST_OUTSIDE:
+            outside.append(guide)
+            continue
+        if covered:
+            place, _ = _best_place(panel, guide, width, taken, inner=True)
+        taken = _with_label(taken, _height(panel, guide), place, width)
+        yield guide, place
+    outside.sort(key=lambda guide: guide.value)
+    yield from zip(outside, _shifts([_height(panel, guide) for guide in outside]), strict=True)
+
+
+def _shifts(heights: Sequence[float]) -> list[float]:
+    """How far to move labels at ascending heights, no further than needed, to have them apart."""
+    blocks: list[list[float]] = []
+    for number, at in enumerate(heights):
+        blocks.append([at - number * LABEL_GAP])
+        while len(blocks) > 1 and np.mean(blocks[-2]) > np.mean(blocks[-1]):
+            last = blocks.pop()
+            blocks[-1] += last
+    return [float(np.mean(block)) - one for block in blocks for one in block]
+
+
+def _height(panel: Panel, guide: Guide) -> float:
+    """Where a guide is on the y axis, as a part of it."""
+    return float(part_of(np.array([guide.value]), panel.y_scale, ends_of(panel, "y"))[0])
+
+
+def _with_label(
+    taken: tuple[Floats, Floats], at: float, place: LabelPlace, width: float
+) -> tuple[Floats, Floats]:
+    """The points that are taken, with as many for a label, which another one must not cover."""
+    x, y = taken
+    left = place.begin(width)
+    up = np.array([0.2, 0.5, 0.8]) * (-HEADROOM_OF_LABEL if place.below else HEADROOM_OF_LABEL)
+    across, rows = np.meshgrid(np.linspace(left, left + width, STEPS), at + up)
+    weight = max(len(x) // STEPS, 1)
+    return (
+        np.concatenate([x, *[across.ravel()] * weight]),
+        np.concatenate([y, *[rows.ravel()] * weight]),
+    )
 
 
 def label_places(
@@ -49,19 +102,14 @@ def label_places(
     the x axis.
     """
     shown = replace(panel, x_range=x_range, y_range=panel.limits(x_range))
-    x, y = points_of(shown)
+    taken = points_of(shown)
     for guide in panel.guides:
         width = letter * len(guide.label)
-        place, covered = _best_place(shown, guide, width, (x, y))
+        place, covered = _best_place(shown, guide, width, taken)
         if covered:
-            place, _ = _best_place(shown, guide, width, (x, y), inner=True)
+            place, _ = _best_place(shown, guide, width, taken, inner=True)
         yield guide, place
-        (at,) = part_of(np.array([guide.value]), "linear", ends_of(shown, "y"))
-        left = place.begin(width)
-        own_x = np.linspace(left, left + width, STEPS)
-        own_y = np.full(STEPS, at + (-0.5 if place.below else 0.5) * HEADROOM_OF_LABEL)
-        weight = max(len(x) // STEPS, 1)  # a label must not cover another one
-        x, y = (np.concatenate([x, *[own_x] * weight]), np.concatenate([y, *[own_y] * weight]))
+        taken = _with_label(taken, _height(shown, guide), place, width)
 
 
 def _best_place(
@@ -77,7 +125,7 @@ def _best_place(
     With `inner` also those between the ends of the guide.
     """
     x, y = taken
-    (at,) = part_of(np.array([guide.value]), panel.y_scale, ends_of(panel, "y"))
+    at = _height(panel, guide)
     known = np.isfinite(x) & np.isfinite(y) & (x >= 0) & (x <= 1)
     x, y = x[known], y[known]
     found = []

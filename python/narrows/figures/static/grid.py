@@ -12,8 +12,8 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import AutoLocator, FuncFormatter, LogLocator, NullFormatter
 
 from narrows.figures.hiding import show_hidden
-from narrows.figures.model import HEADROOM_OF_LABEL, Figure, Line, Panel
-from narrows.figures.placing import LabelPlace, label_place
+from narrows.figures.model import Figure, Line, Panel
+from narrows.figures.placing import places_across
 from narrows.figures.static import marks
 from narrows.figures.static.style import BOLD, FAINT, GRID, GUIDE_LETTER_IN, size_of, width_of
 
@@ -27,8 +27,6 @@ PAPER_HEAD_IN = 0.1
 KEY_IN, MOST_KEYS = 0.5, 7
 LETTER_IN = 0.072
 """The width of a letter of a label."""
-MOST_OUTSIDE = 0.5
-"""A guide's label that takes a larger part of a panel isn't written outside the axes."""
 NARROW = 3.0
 """A logarithmic axis whose ends differ by a smaller factor has too few of the ticks 1, 2 and 5."""
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -142,14 +140,8 @@ def _panel(axes: Axes, panel: Panel, room_in: float) -> None:
     for guide in panel.guides:
         if guide.upright:
             marks.draw_upright_guide(axes, guide, panel.clear_end(guide))
-        else:
-            width = len(guide.label) * GUIDE_LETTER_IN / (AXIS * room_in)
-            place = label_place(panel, guide, width)
-            if place is None and width > MOST_OUTSIDE:
-                low, high = panel.limits()
-                at_top = guide.value > high - HEADROOM_OF_LABEL * (high - low)
-                place = LabelPlace(bool(panel.clear_end(guide)), guide.below or at_top)
-            marks.draw_guide(axes, guide, place)
+    for guide, place in places_across(panel, GUIDE_LETTER_IN / (AXIS * room_in)):
+        marks.draw_guide(axes, guide, place)
 
 
 def plain(value: float) -> str:

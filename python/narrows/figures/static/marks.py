@@ -135,12 +135,15 @@ def draw_upright_guide(axes: Axes, guide: Guide, end: int = 1) -> None:
                   xytext=(3, up), va=anchor, **WORDS)  # fmt: skip
 
 
-def draw_guide(axes: Axes, guide: Guide, place: LabelPlace | None) -> None:
-    """A dashed line with its label at a place, or else outside the axes, at its right end."""
+def draw_guide(axes: Axes, guide: Guide, place: LabelPlace | float) -> None:
+    """A dashed line with its label at a place, or outside the axes, this part of them above it."""
     axes.axhline(guide.value, **RULE)
     words = {**WORDS, "xycoords": axes.get_yaxis_transform()}
-    if place is None:
-        axes.annotate(guide.label, (1, guide.value), xytext=(3, 0), va="center", **words)
+    if isinstance(place, float):
+        on_axis = axes.transScale + axes.transLimits
+        _, at = on_axis.transform((1, guide.value))
+        words |= {"xycoords": axes.transAxes}
+        axes.annotate(guide.label, (1, at + place), xytext=(3, 0), va="center", **words)
         return
     x = place.right if place.left is None else place.left
     gap = (0 if place.right else 3, -3 if place.below else 2)
