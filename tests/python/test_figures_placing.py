@@ -10,7 +10,8 @@ import pytest
 
 from narrows.figures import interactive, static
 from narrows.figures.hiding import has_rims, name_coinciding, show_hidden
-from narrows.figures.model import Bar, Figure, Guide, Line, Panel
+from narrows.figures.model import Bar, Cloud, Figure, Guide, Line, Panel
+from narrows.figures.noting import note_places
 from narrows.figures.placing import LabelPlace, comparable, label_places, places_across
 from narrows.figures.static.grid import plain
 from narrows.figures.transfers import distribution, distribution_panel
@@ -21,7 +22,7 @@ def line(y: list[float], label: str = "a", marker: str = "o", x: list[float] | N
     return Line(label, at, np.array(y), "bbr", marker=marker)
 
 
-def panel(*marks: Line | Bar, **more: object) -> Panel:
+def panel(*marks: Line | Bar | Cloud, **more: object) -> Panel:
     return Panel("x", "y (s)", marks, **more)  # type: ignore[arg-type]
 
 
@@ -115,6 +116,27 @@ def test_labels_outside_the_axes_stand_apart_in_the_order_of_their_guides() -> N
         texts = [one.get_window_extent() for one in canvas.axes[0].texts]
     assert len(texts) == len(levels)
     assert not any(one.overlaps(other) for one, other in combinations(texts, 2))
+
+
+def test_notes_of_near_points_stand_apart() -> None:
+    def cloud(x: float, y: float, note: str = "0.5 BDP") -> Cloud:
+        return Cloud("a", np.array([x, x + 1.0]), np.array([y, y]), "bbr", note)
+
+    ends = {"x_range": (100.0, 0.0), "y_range": (0.0, 100.0)}
+    alone = panel(cloud(50.0, 50.0), line([50.0, 20.0], x=[50.5, 90.0], marker=""), **ends)
+    assert [place for _, place in note_places(alone, (4.0, 2.0), 0.068)] == [(5.0, 5.0)]
+    joined = panel(cloud(50.0, 50.0), line([50.0, 80.0], x=[50.5, 10.0], marker=""), **ends)
+    assert [place for _, place in note_places(joined, (4.0, 2.0), 0.068)] == [(-5.0, 5.0)]
+    near = panel(*(cloud(x, y) for x, y in ((5, 1), (6, 2), (5, 3), (4, 1), (6, 0))), **ends)
+    lost = panel(Cloud("a", np.array([np.nan]), np.array([1.0]), "bbr", "lost"), **ends)
+    figure = Figure("t", "s", (near, near, lost), "a", columns=3, height=2.1)
+    with static.style():
+        canvas = static.draw(figure)
+        canvas.canvas.draw()
+        notes = [one.get_window_extent() for one in canvas.axes[0].texts]
+        assert not canvas.axes[2].texts
+    assert len(notes) == 5
+    assert not any(one.overlaps(other) for one, other in combinations(notes, 2))
 
 
 def test_a_line_under_another_one_gets_a_rim() -> None:

@@ -13,8 +13,10 @@ from matplotlib.ticker import AutoLocator, FuncFormatter, LogLocator, NullFormat
 
 from narrows.figures.hiding import show_hidden
 from narrows.figures.model import Figure, Line, Panel
+from narrows.figures.noting import note_places
 from narrows.figures.placing import places_across
 from narrows.figures.static import marks
+from narrows.figures.static.fields import draw_note
 from narrows.figures.static.style import BOLD, FAINT, GRID, GUIDE_LETTER_IN, size_of, width_of
 
 if TYPE_CHECKING:
@@ -74,7 +76,8 @@ def draw(figure: Figure, canvas: Canvas) -> None:
     grid = canvas.subplots(rows, figure.columns, squeeze=False)
     for place, axes in enumerate(grid.flat):
         if place < len(figure.panels):
-            _panel(axes, show_hidden(figure.panels[place]), width_of(figure) / figure.columns)
+            size_in = (width_of(figure) / figure.columns, figure.height)
+            _panel(axes, show_hidden(figure.panels[place]), size_in)
             _label(axes, figure, place)
         else:
             axes.set_visible(False)
@@ -106,7 +109,8 @@ def _wrap(text: str, room_in: float) -> str:
     return textwrap.fill(text, max(int(AXIS * room_in / LETTER_IN), 12))
 
 
-def _panel(axes: Axes, panel: Panel, room_in: float) -> None:
+def _panel(axes: Axes, panel: Panel, size_in: tuple[float, float]) -> None:
+    room_in, _ = size_in
     if panel.title:
         axes.set_title(_wrap(panel.title, room_in), loc="left", size=8.5, weight="bold")
     axes.set_xscale(panel.x_scale)
@@ -142,6 +146,9 @@ def _panel(axes: Axes, panel: Panel, room_in: float) -> None:
             marks.draw_upright_guide(axes, guide, panel.clear_end(guide))
     for guide, place in places_across(panel, GUIDE_LETTER_IN / (AXIS * room_in)):
         marks.draw_guide(axes, guide, place)
+    inner_in = (AXIS * size_in[0], AXIS * size_in[1])
+    for cloud, beside in note_places(panel, inner_in, GUIDE_LETTER_IN):
+        draw_note(axes, cloud, beside)
 
 
 def plain(value: float) -> str:
