@@ -34,9 +34,10 @@ def timeline(
     queue is how long the packets in it still wait.
 
     Throughput and loss are over windows of `window_s` seconds, or of
-    `window_of` the run; queue and RTT are as sampled. BBR's RTprop is the
-    `min_rtt_ms` of its internals, not TCP's own minimum over minutes. Needs
-    `flow_samples` and `queue_samples`.
+    `window_of` the run; queue and RTT are as sampled, which images of long runs
+    average (`narrows.figures.means`). BBR's RTprop is the `min_rtt_ms` of its
+    internals, not TCP's own minimum over minutes. Needs `flow_samples` and
+    `queue_samples`.
     """
     if window_s is None:
         window_s = window_of(scenario, frames.end_s(tables))

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import AutoLocator, FuncFormatter, LogLocator, NullFormatter
 
 from narrows.figures.hiding import show_hidden
+from narrows.figures.means import average_long
 from narrows.figures.model import Figure, Line, Panel
 from narrows.figures.noting import note_places
 from narrows.figures.placing import places_across
@@ -111,6 +112,9 @@ def _wrap(text: str, room_in: float) -> str:
 
 def _panel(axes: Axes, panel: Panel, size_in: tuple[float, float]) -> None:
     room_in, _ = size_in
+    start, end = panel.x_range
+    if start is not None and end is not None and end > start and panel.x_scale == "linear":
+        panel = average_long(panel, (start, end), AXIS * room_in)
     if panel.title:
         axes.set_title(_wrap(panel.title, room_in), loc="left", size=8.5, weight="bold")
     axes.set_xscale(panel.x_scale)
