@@ -247,6 +247,12 @@ def test_the_axis_of_completion_times_has_room_for_a_bound() -> None:
     assert panel.x_range[1] > 2.0
     (plot,) = interactive.plots(Figure("t", "s", (panel,), "alt"))
     assert plot.layout["xaxis"]["range"] == pytest.approx(np.log10(panel.x_range))
+    with static.style():
+        canvas = static.draw(Figure("t", "s", (panel,), "alt"))
+        canvas.canvas.draw()
+        (axes,) = canvas.axes
+        (text,) = axes.texts
+        assert text.get_window_extent().x1 < axes.get_window_extent().x1
 
 
 def test_a_bar_may_be_rounded_beyond_its_interval(tmp_path: Path) -> None:
