@@ -13,7 +13,7 @@ from narrows.execute.watcher import clock, progress_line
 from narrows.known import average, total
 from narrows.spec.python_control import imported_by
 from narrows.store import Result
-from narrows.words import UNKNOWN, align, cell, count_of
+from narrows.words import UNKNOWN, align, cell, count_of, short_number
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -397,7 +397,7 @@ def _link_lines(runs: Sequence[Entry]) -> Iterator[str]:
 
     scenario = runs[0]["scenario"]
     rtt_ms, mean_mbps = scenario["path"]["rtt_ns"] / 1e6, offered_mbps(scenario)
-    offered = "" if mean_mbps is None else f" of {mean_mbps:.3g} Mbit/s on average"
+    offered = "" if mean_mbps is None else f" of {short_number(mean_mbps)} Mbit/s on average"
     yield _link_line(f"bottleneck{offered}", [run["bottleneck"] for run in runs], rtt_ms)
     for number, link in enumerate(runs[0].get("links", ())):
         if number > 0:

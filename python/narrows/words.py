@@ -35,6 +35,11 @@ def count_of(number: int, thing: str) -> str:
     return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
 
 
+def short_number(value: float, digits: int = 3) -> str:
+    """Returns a number with these significant digits, never as a power of ten: "1,000", "0.25"."""
+    return f"{float(f'{value:.{digits}g}'):,.12g}"
+
+
 def join_words(words: Iterable[str]) -> str:
     """Joins words as in "a, b and c"."""
     *rest, last = words

@@ -323,3 +323,12 @@ def test_without_a_valid_run_nothing_is_compared() -> None:
     whole = replace(made, measured={"sim": [{RTT: 50.0}], "kernel": [{RTT: 50.0}]})
     assert whole.empty == ()
     assert any("quantity" in line for line in text.lines(whole))
+
+
+def test_large_values_are_no_powers_of_ten() -> None:
+    fast = scenario_of(GOOD, ["path.rate=10gbit", "path.buffer=1000bdp"])
+    assert conditions(fast) == "1 CUBIC, 10,000 Mbit/s, 20 ms, buffer 1,000 BDP"
+    halves = """path.service={ kind = "steps", rates = { "1s" = "4mbit" } }"""
+    for written, shown in {"300kb": "300 kB", "1mb": "1 MB", "1500kb": "1.5 MB"}.items():
+        varying = scenario_of(GOOD, [halves, f"path.buffer={written}"])
+        assert conditions(varying).endswith(f"Mbit/s on average, 20 ms, buffer {shown}")

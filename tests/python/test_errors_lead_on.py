@@ -80,3 +80,44 @@ def test_a_figure_of_a_specification_leads_to_commands_that_draw_it(
     assert main(first.split()) == 0
     assert main(second.split()) == 0
     assert Path("two-lines.svg").is_file()
+
+
+@pytest.mark.parametrize(
+    ("mark", "kind"),
+    [
+        ("compare.html", "a comparison, shown in made/compare.html;"),
+        ("diff.html", "a diff, shown in made/diff.html;"),
+        ("search.json", "a search, shown in made/search.json;"),
+        ("site/index.html", "an evaluation or published figures, shown in made/site/index.html;"),
+        ("notes.txt", "a directory without manifest.json;"),
+    ],
+)
+def test_a_figure_of_other_directories_names_them_and_the_results_in_them(
+    mark: str, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = Path("made", mark)
+    place.parent.mkdir(parents=True)
+    place.write_text("")
+    (Path("made") / "runs").mkdir()
+    (Path("made") / "runs" / "store.json").write_text('{"format": 2}')  # of no study
+    assert main(["figure", "made"]) == 2
+    assert f"error: made: found {kind} a results directory, such as" in capsys.readouterr().err
+    first = "made/1/results"
+    for folder, named in (
+        (first, f"the results in it, {first}, would be right"),
+        ("made/two", f"one of the 2 results in it, such as {first}, made/two, would be right"),
+    ):
+        Path(folder).mkdir(parents=True)
+        Path(folder, "manifest.json").write_text("")
+        assert main(["figure", "made", "share"]) == 2
+        assert f"error: made: found {kind} {named}" in capsys.readouterr().err
+
+
+def test_a_figure_of_runs_without_a_study_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("two.toml").write_text(SWEEP)
+    assert main(["run", "two.toml", "--out", "two"]) == 0
+    for record in Path("two/studies").iterdir():
+        record.unlink()
+    capsys.readouterr()
+    assert main(["figure", "two"]) == 2
+    assert "two: found runs of no study, such as those of a compar" in capsys.readouterr().err

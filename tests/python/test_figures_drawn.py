@@ -225,10 +225,34 @@ def test_retransmissions_have_dots_and_are_drawn_last() -> None:
     ]  # fmt: skip
 
 
-def test_the_axis_of_completion_times_begins_at_a_tick() -> None:
-    for least, begin in ((0.21, 0.2), (0.2, 0.1), (0.1, 0.05), (0.99, 0.5), (7.0, 5.0)):
-        line = distribution("a", np.array([least, 9.0]), "bbr")
-        assert distribution_panel([line], "").x_range == (pytest.approx(begin), None)
+def test_the_axis_of_completion_times_ends_near_them_and_has_ticks_apart() -> None:
+    for times in ([0.317, 0.449], [0.181, 0.183], [0.2], [0.01, 70.0], [0.0, 3.0]):
+        values = np.array(times)
+        panel = distribution_panel([distribution("a", values, "bbr")], "", values)
+        low, high = panel.x_range
+        least, most = values[values > 0].min(), values.max()
+        assert 0.5 * least < low < least <= most < high < 2 * most, times
+        with static.style():
+            canvas = static.draw(Figure("t", "s", (panel,) * 3, "alt", columns=3))
+            canvas.canvas.draw()
+        boxes = [text.get_window_extent() for text in canvas.axes[0].get_xticklabels()
+                 if low <= text.get_position()[0] <= high]  # fmt: skip
+        assert len(boxes) > 1, times
+        assert all(one.x1 < other.x0 for one, other in pairwise(boxes)), times
+
+
+def test_the_axis_of_completion_times_has_room_for_a_bound() -> None:
+    times, bound = np.array([0.3, 0.4]), Guide(2.0, "p99 at most 2", upright=True)
+    panel = distribution_panel([distribution("a", times, "bbr")], "", times, (bound,))
+    assert panel.x_range[1] > 2.0
+    (plot,) = interactive.plots(Figure("t", "s", (panel,), "alt"))
+    assert plot.layout["xaxis"]["range"] == pytest.approx(np.log10(panel.x_range))
+    with static.style():
+        canvas = static.draw(Figure("t", "s", (panel,), "alt"))
+        canvas.canvas.draw()
+        (axes,) = canvas.axes
+        (text,) = axes.texts
+        assert text.get_window_extent().x1 < axes.get_window_extent().x1
 
 
 def test_a_bar_may_be_rounded_beyond_its_interval(tmp_path: Path) -> None:

@@ -18,9 +18,9 @@ from narrows.diff import diff
 from narrows.errors import InputError
 from narrows.figures import CATALOGUE, interactive, static
 from narrows.figures.axes import axis
+from narrows.figures.hiding import show_coinciding
 from narrows.figures.model import Cloud, Heat, Line, Panel, heights
 from narrows.figures.names import axes_in_words, setting, settings
-from narrows.figures.placing import show_coinciding
 from narrows.figures.shapes import ellipse
 from narrows.figures.static.grid import thin_ticks
 from narrows.figures.sweeps.panels import pages

@@ -20,7 +20,7 @@ from narrows.spec import Override, SpecificationText, Study, load_study
 from narrows.spec.scenario import Scenario
 from narrows.spec.suggest import quote
 from narrows.spec.values import exact_value, full_place, measure
-from narrows.words import join_words
+from narrows.words import join_words, short_number
 
 AskedCase: TypeAlias = tuple[tuple[str, object], ...]
 """The values of the other axes by place."""
@@ -116,7 +116,10 @@ def _sizes(written: str, scenario: Mapping[str, Any]) -> str:
     """A scenario's buffer in kB and full packets, without the unit in which it is written."""
     buffer, kind = scenario["path"]["buffer"], (measure(written) or ("",))[0]
     size = buffer.get("bytes", buffer.get("packets", 0) * PACKET_BYTES)
-    units = {"b": f"{size / 1e3:,.4g} kB", "pkt": f"{size / PACKET_BYTES:,.4g} packets"}
+    units = {
+        "b": f"{short_number(size / 1e3, 4)} kB",
+        "pkt": f"{short_number(size / PACKET_BYTES, 4)} packets",
+    }
     return "".join(f" = {words}" for unit, words in units.items() if unit != kind)
 
 

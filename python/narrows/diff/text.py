@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from narrows.diff.judge import DiffRow, Effect, headline
 from narrows.diff.side import Side, title
 from narrows.metrics.trials import REMEDY
-from narrows.words import align
+from narrows.words import align, short_number
 
 SINGLE = "A single trial can't distinguish change from chance: run both with --trials 5."
 MEASURED = (
@@ -80,7 +80,7 @@ def _cells(row: DiffRow) -> tuple[str, ...]:
 
 def number(value: float) -> str:
     """Returns a number with four significant digits."""
-    return f"{float(f'{value:.4g}'):,.12g}"
+    return short_number(value, 4)
 
 
 def format_signed(value: float) -> str:

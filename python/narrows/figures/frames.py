@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from narrows.columns import Columns, Table, Tables, columns
 from narrows.figures.looks import Look, looks
 from narrows.figures.model import Floats, Line, Span
-from narrows.figures.names import value_words
+from narrows.figures.names import unit_for, value_words
 from narrows.figures.palette import name
 from narrows.metrics.headings import control_of, words
 from narrows.metrics.offered import bytes_until, offers
@@ -21,7 +21,7 @@ from narrows.spec.classes import classes
 from narrows.spec.datagrams import traffic
 from narrows.spec.measured import UNKNOWN_CONTROL, capacity_known, delay_known
 from narrows.spec.scenario import Flow, Scenario
-from narrows.words import count_of, join_words
+from narrows.words import count_of, join_words, short_number
 
 Groups: TypeAlias = Sequence[str] | None
 
@@ -160,15 +160,18 @@ def _rate(scenario: Scenario) -> str:
     if not capacity_known(scenario):
         return "unknown capacity"
     mean = offered_mbps(scenario)
-    return f"{rate_mbps(scenario):.4g} Mbit/s" if mean is None else f"{mean:.3g} Mbit/s on average"
+    if mean is None:
+        return f"{short_number(rate_mbps(scenario), 4)} Mbit/s"
+    return f"{short_number(mean)} Mbit/s on average"
 
 
 def _buffer(scenario: Scenario) -> str:
     """The buffer in BDP; in bytes where the rate varies, since it has no single BDP then."""
     room, bdp = buffer_bytes(scenario), bdp_bytes(scenario)
     if offers(scenario)[0].varies or not bdp:
-        return f"{room / 1e3:.3g} kB"
-    return f"{room / bdp:.3g} BDP"
+        size, unit = unit_for([room], "bytes")
+        return f"{short_number(room / size)} {unit}"
+    return f"{short_number(room / bdp)} BDP"
 
 
 def flows_in_words(scenario: Scenario, groups: Groups = None) -> str:
@@ -184,7 +187,9 @@ def _delays(scenario: Scenario) -> str:
     own = [flow["rtt_ns"] for flow in scenario["flows"]]
     path_ns = scenario["path"]["rtt_ns"]
     known = sorted({path_ns if rtt is None else rtt for rtt in own} or {path_ns})
-    ends = [f"{rtt / 1e6:.4g}" for rtt in (known if len(known) == 1 else (known[0], known[-1]))]
+    ends = [
+        short_number(rtt / 1e6, 4) for rtt in (known if len(known) == 1 else (known[0], known[-1]))
+    ]
     return f"{' to '.join(ends)} ms"
 
 

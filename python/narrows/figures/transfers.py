@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from narrows import _native
 from narrows.columns import Table, columns
-from narrows.figures.model import Dash, Floats, Line, Mark, Panel
+from narrows.figures.model import Dash, Floats, Guide, Line, Mark, Panel
+from narrows.figures.paper import MARGIN
 from narrows.metrics.completions import SIZES
 
 COMPLETION_LABEL = "Completion time of a transfer (s)"
@@ -18,6 +19,10 @@ SLOWDOWN_LABEL = "Slowdown"
 SIZE_LABEL = "Size of the transfer"
 _SHORT = {"to_10kb": "\u2264 10 kB", "to_100kb": "\u2264 100 kB", "to_1mb": "\u2264 1 MB"}
 TICKS = tuple((float(at), _SHORT.get(span.name, "> 1 MB")) for at, span in enumerate(SIZES))
+
+
+LEAST_AIR = 1.05
+"""How far the axis of completion times reaches beyond them at least, as a factor."""
 
 
 def distribution(label: str, values: NDArray[Any], hue: str, dash: Dash = "solid") -> Line:
@@ -45,20 +50,18 @@ def slowdown_by_size(label: str, rows: Table, hue: str, place: float = 0.0) -> l
     return [line] if x else []
 
 
-def distribution_panel(marks: Sequence[Mark], title: str) -> Panel:
-    """The axes of distributions of completion times."""
-    known = [float(mark.x[0]) for mark in marks if isinstance(mark, Line) and len(mark.x)]
-    least = _round_below(min((x for x in known if x > 0), default=1e-3))
+def distribution_panel(
+    marks: Sequence[Mark], title: str, times_s: NDArray[Any], guides: tuple[Guide, ...] = ()
+) -> Panel:
+    """The axes of distributions of completion times, which show all `times_s` and guides."""
+    shown = np.append(times_s, [guide.value for guide in guides])
+    shown = shown[shown > 0] if np.any(shown > 0) else np.ones(1)
+    least, most = float(shown.min()), float(shown.max())
+    air = max((most / least) ** MARGIN, LEAST_AIR)
     return Panel(
         f"{COMPLETION_LABEL}, log scale", "Fraction of transfers", tuple(marks), title,
-        x_range=(least, None), y_range=(0.0, 1.02), x_scale="log",
+        x_range=(least / air, most * air), y_range=(0.0, 1.02), x_scale="log", guides=guides,
     )  # fmt: skip
-
-
-def _round_below(value: float) -> float:
-    """The largest of 1, 2 and 5 times a power of ten below a value: a tick of a log scale."""
-    power = 10.0 ** np.floor(np.log10(value * 0.999))
-    return float(max(digit * power for digit in (1, 2, 5) if digit * power < value))
 
 
 def size_panel(marks: Sequence[Mark], title: str) -> Panel:

@@ -11,7 +11,7 @@ from narrows.report.numbers import number
 from narrows.spec.host import MODELLED
 from narrows.spec.measured import capacity_known, delay_known
 from narrows.spec.scenario import Flow, Host, Path, Scenario
-from narrows.words import count_of
+from narrows.words import count_of, short_number
 
 
 def conditions(
@@ -62,7 +62,7 @@ def _rate(scenario: Scenario, has_accounts: bool) -> str:
         return "unknown" if has_accounts else f"unknown, at least {nominal:.3g} Mbit/s"
     rate = f"{nominal:.4g} Mbit/s" if has_accounts else f"{nominal:g} Mbit/s"
     mean = frames.offered_mbps(scenario)
-    return rate if mean is None else f"{rate} nominal, {mean:.3g} Mbit/s on average"
+    return rate if mean is None else f"{rate} nominal, {short_number(mean)} Mbit/s on average"
 
 
 def _buffer(scenario: Scenario) -> str:

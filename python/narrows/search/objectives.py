@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from narrows.errors import InputError
 from narrows.search.space import Dimension, Point, dimensions
 from narrows.spec.suggest import one_of, quote
+from narrows.words import short_number
 
 Row = Mapping[str, float | None]
 """A row of the table `summary`."""
@@ -73,7 +74,7 @@ def _ms(value: float) -> str:
 
 
 def _mbps(value: float) -> str:
-    return f"{value:.3g} Mbit/s"
+    return f"{short_number(value)} Mbit/s"
 
 
 def _number(value: float) -> str:

@@ -10,10 +10,10 @@ from typing import Any, BinaryIO, Protocol
 
 from narrows.errors import StoreError
 from narrows.store import shapes
+from narrows.store.inside import MARK
 from narrows.store.read import MOST
 from narrows.store.shapes import check_shape
 
-MARK = "store.json"
 FORMAT = 2
 """The version of the store's layout; a reader refuses any other."""
 MEND = "`narrows store check --remove` and another sweep"

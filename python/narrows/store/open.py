@@ -7,7 +7,8 @@ from pathlib import Path
 from narrows.errors import StoreError
 from narrows.store.atomic import publish, writing
 from narrows.store.folders import FolderFiles
-from narrows.store.medium import FORMAT, MARK, StoreFiles, as_json, read_document
+from narrows.store.inside import MARK
+from narrows.store.medium import FORMAT, StoreFiles, as_json, read_document
 from narrows.store.owned import owned_directory
 from narrows.store.parts import PARTS
 from narrows.store.runs import Store

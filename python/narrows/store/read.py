@@ -14,6 +14,7 @@ from narrows.files import read_contained
 from narrows.late import pl
 from narrows.spec.scenario import Scenario
 from narrows.store import shapes
+from narrows.store.inside import MANIFEST, inner_results, kind_of
 from narrows.store.intact import FILES, check_captures, check_intact
 from narrows.store.on_use import TablesOnUse
 from narrows.store.parquet import SUFFIX, check_rows_of, read_columns, read_parquet
@@ -23,7 +24,6 @@ from narrows.store.shapes import check_shape
 if TYPE_CHECKING:
     from narrows.columns import Columns
 
-MANIFEST = "manifest.json"
 SPEC = "spec.toml"
 INPUTS = "inputs"
 """The folder of copies of the files that the specification refers to."""
@@ -163,7 +163,8 @@ def open_result(path: str | Path) -> Result:
         found = "a file" if directory.exists() else "no such directory"
         raise StoreError.at(str(path), found, remedy)
     if not (directory / MANIFEST).is_file():
-        raise StoreError.at(str(path), f"a directory without {MANIFEST}", remedy)
+        kind = kind_of(directory) or f"a directory without {MANIFEST}"
+        raise StoreError.at(str(path), kind, inner_results(directory) or remedy)
     manifest = _json(directory / MANIFEST)
     if manifest.get("format") != FORMAT:
         raise StoreError.at(str(path), "a result of another version of narrows", "a fresh run")

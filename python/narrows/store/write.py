@@ -19,6 +19,7 @@ from narrows.provenance import provenance
 from narrows.spec.copies import names_of_copies, refer_to_copies
 from narrows.store.atomic import publish, write_text, writing
 from narrows.store.cells import harmless
+from narrows.store.inside import MANIFEST
 from narrows.store.intact import seal
 from narrows.store.owned import owned_directory, remove_abandoned
 from narrows.store.parquet import parquet_files
@@ -26,7 +27,6 @@ from narrows.store.read import (
     CAPTURES,
     FORMAT,
     INPUTS,
-    MANIFEST,
     SCENARIO,
     SPEC,
     SUMMARY,

@@ -81,6 +81,9 @@ def _chunks(path: Place, table: str) -> Iterator[pl.DataFrame]:
     if not is_store(path):
         return _fitting(list(_single(location(path), table)))
     store = open_store(path)
+    if not store.study_stems() and store.keys():
+        found = "runs of no study, such as those of a comparison or an evaluation"
+        raise InputError.at(str(path), found, "the results of `narrows run`")
     if table in _OF_ALL_RUNS:
         studies = [store.study_runs(stem) for stem in store.study_stems()]
         return TableOfRuns(store, table, studies).read()

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from narrows.figures.hiding import show_hidden
 from narrows.figures.interactive.plot import Plot, colours, words
 from narrows.figures.interactive.thin import thin
 from narrows.figures.interactive.traces import traces
 from narrows.figures.model import Guide, Line, Panel
-from narrows.figures.placing import show_hidden
 
 HEIGHT_PX = 420
 BACKING = "@ground/0.75"
@@ -100,8 +100,8 @@ def _axis(
     title = {"text": words(label)}
     found: dict[str, Any] = {"title": title, "type": scale, "gridcolor": "@grid"}
     low, high = ends
-    if low is not None and high is not None and scale == "linear":
-        found["range"] = [low, high]
+    if low is not None and high is not None and (scale == "linear" or low > 0):
+        found["range"] = [math.log10(low), math.log10(high)] if scale == "log" else [low, high]
     elif low == 0 and scale == "linear":
         found["rangemode"] = "tozero"
     if ticks:

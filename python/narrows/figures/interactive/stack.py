@@ -6,12 +6,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from narrows.figures.hiding import show_coinciding
 from narrows.figures.interactive.grid import BACKING
 from narrows.figures.interactive.plot import Plot, colours, words
 from narrows.figures.interactive.thin import thin
 from narrows.figures.interactive.traces import traces
 from narrows.figures.model import Figure, Guide, Panel, Span, Stack
-from narrows.figures.placing import LabelPlace, label_places, show_coinciding
+from narrows.figures.placing import LabelPlace, label_places
 
 PX_PER_IN = 150 / 1.55
 GAP_PX = 36

@@ -40,7 +40,7 @@ def completions(scenario: Scenario, tables: Tables, groups: Groups = None) -> Fi
         mark for (m, own), at in places for mark in slowdown_by_size(m.label, own, m.look.hue, at)
     ]
     panels = (
-        distribution_panel(lines, "Completion times"),
+        distribution_panel(lines, "Completion times", rows["fct_s"]),
         size_panel(points, "Slowdown: times the least possible"),
     )
     return Figure(

@@ -18,6 +18,7 @@ from narrows.metrics.offered import bytes_until, drain_ms, offers, two_way_ns
 from narrows.spec.measured import capacity_known, delay_known
 from narrows.spec.registry import is_bbr
 from narrows.spec.scenario import Scenario
+from narrows.words import short_number
 
 WINDOW_S = 0.5
 """The document's window; runs of fewer than 20 windows have shorter ones."""
@@ -33,9 +34,10 @@ def timeline(
     queue is how long the packets in it still wait.
 
     Throughput and loss are over windows of `window_s` seconds, or of
-    `window_of` the run; queue and RTT are as sampled. BBR's RTprop is the
-    `min_rtt_ms` of its internals, not TCP's own minimum over minutes. Needs
-    `flow_samples` and `queue_samples`.
+    `window_of` the run; queue and RTT are as sampled, which images of long runs
+    average (`narrows.figures.means`). BBR's RTprop is the `min_rtt_ms` of its
+    internals, not TCP's own minimum over minutes. Needs `flow_samples` and
+    `queue_samples`.
     """
     if window_s is None:
         window_s = window_of(scenario, frames.end_s(tables))
@@ -128,7 +130,7 @@ def _queue(scenario: Scenario, queue: Columns) -> Panel:
     time_s = frames.column(queue, "time_s")
     line = Line("queue", time_s, backlog, "queue", width=1.1, fill=True, group="")
     rtt_ms = float(scenario["path"]["rtt_ns"]) / 1e6
-    full = Guide(room, f"buffer {room:.3g} BDP = {room * rtt_ms:.3g} ms")
+    full = Guide(room, f"buffer {short_number(room)} BDP = {short_number(room * rtt_ms)} ms")
     return Panel(TIME, "BDP", (line,), "Queue at the bottleneck", guides=(full,))
 
 
@@ -169,5 +171,5 @@ def _rtt(scenario: Scenario, classes: list[FlowClass], tables: Tables) -> Panel:
         lines.append(Line("path", ends, path_ms, "neutral", dash="dash", kind="step", width=1.0))
     elif any(flow["rtt_ns"] is None for flow in scenario["flows"]):
         rtt_ms = float(delays_ns[0]) / 1e6
-        guides = (Guide(rtt_ms, f"path {rtt_ms:.4g} ms", below=True),)
+        guides = (Guide(rtt_ms, f"path {short_number(rtt_ms, 4)} ms", below=True),)
     return Panel(TIME, "ms", frames.drawable(lines), title, guides=guides)

@@ -11,6 +11,7 @@ from matplotlib.patches import Ellipse
 
 from narrows.figures import shapes
 from narrows.figures.model import Cloud, Heat
+from narrows.figures.noting import NotePlace, centre
 from narrows.figures.palette import colour
 from narrows.figures.static.style import FAINT, INK
 
@@ -56,6 +57,15 @@ def _words(axes: Axes, heat: Heat) -> None:
             axes.text(column, row, f"{value:.2g}", ha="center", va="center", size=7, color=shade)
 
 
+def draw_note(axes: Axes, cloud: Cloud, place: NotePlace) -> None:
+    """The note of a cloud beside its centre."""
+    x, y = centre(cloud)
+    across = "center" if place.right == 0 else "left" if place.right > 0 else "right"
+    axes.annotate(cloud.note, (x, y), xytext=place, textcoords="offset points", size=7.5,
+                  color=colour(cloud.colour).light, ha=across,
+                  va="bottom" if place.up > 0 else "top")  # fmt: skip
+
+
 def draw_cloud(axes: Axes, cloud: Cloud) -> None:
     """Points, their mean, and the ellipse of one standard deviation."""
     shade = colour(cloud.colour).light
@@ -65,10 +75,6 @@ def draw_cloud(axes: Axes, cloud: Cloud) -> None:
         return
     axes.plot(x, y, ".", color=shade, markersize=4, alpha=0.55, zorder=2.5)
     axes.plot([x.mean()], [y.mean()], "+", color=shade, markersize=8, zorder=3)
-    if cloud.note:
-        place, gap = (float(x.mean()), float(y.mean())), (5, 5)
-        axes.annotate(cloud.note, place, xytext=gap, textcoords="offset points", size=7.5,
-                      color=shade)  # fmt: skip
     shape = shapes.ellipse(x, y)
     if shape is not None:
         width, height, angle = shape

@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.figure import Figure as Canvas
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import AutoLocator, FuncFormatter, LogLocator, NullFormatter
 
-from narrows.figures.model import HEADROOM_OF_LABEL, Figure, Line, Panel
-from narrows.figures.placing import LabelPlace, label_place, show_hidden
+from narrows.figures.hiding import show_hidden
+from narrows.figures.means import average_long
+from narrows.figures.model import Figure, Line, Panel
+from narrows.figures.noting import note_places
+from narrows.figures.placing import places_across
 from narrows.figures.static import marks
+from narrows.figures.static.fields import draw_note
 from narrows.figures.static.style import BOLD, FAINT, GRID, GUIDE_LETTER_IN, size_of, width_of
 
 if TYPE_CHECKING:
@@ -26,8 +30,8 @@ PAPER_HEAD_IN = 0.1
 KEY_IN, MOST_KEYS = 0.5, 7
 LETTER_IN = 0.072
 """The width of a letter of a label."""
-MOST_OUTSIDE = 0.5
-"""A guide's label that takes a larger part of a panel isn't written outside the axes."""
+NARROW = 3.0
+"""A logarithmic axis whose ends differ by a smaller factor has too few of the ticks 1, 2 and 5."""
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 AXIS = 0.8
 """The part of a panel that its axes take."""
@@ -73,7 +77,8 @@ def draw(figure: Figure, canvas: Canvas) -> None:
     grid = canvas.subplots(rows, figure.columns, squeeze=False)
     for place, axes in enumerate(grid.flat):
         if place < len(figure.panels):
-            _panel(axes, show_hidden(figure.panels[place]), width_of(figure) / figure.columns)
+            size_in = (width_of(figure) / figure.columns, figure.height)
+            _panel(axes, show_hidden(figure.panels[place]), size_in)
             _label(axes, figure, place)
         else:
             axes.set_visible(False)
@@ -105,7 +110,11 @@ def _wrap(text: str, room_in: float) -> str:
     return textwrap.fill(text, max(int(AXIS * room_in / LETTER_IN), 12))
 
 
-def _panel(axes: Axes, panel: Panel, room_in: float) -> None:
+def _panel(axes: Axes, panel: Panel, size_in: tuple[float, float]) -> None:
+    room_in, _ = size_in
+    start, end = panel.x_range
+    if start is not None and end is not None and end > start and panel.x_scale == "linear":
+        panel = average_long(panel, (start, end), AXIS * room_in)
     if panel.title:
         axes.set_title(_wrap(panel.title, room_in), loc="left", size=8.5, weight="bold")
     axes.set_xscale(panel.x_scale)
@@ -114,11 +123,16 @@ def _panel(axes: Axes, panel: Panel, room_in: float) -> None:
     axes.tick_params(length=2.5)
     for mark in panel.marks:
         marks.draw(axes, mark, whole=isinstance(mark, Line) and panel.holds(mark))
+    axes.set_xlim(*panel.x_range)
+    floor, top = panel.y_ends
+    axes.set_ylim(None if panel.y_scale == "log" and floor == 0 else floor, top)
     for axis, scale in ((axes.xaxis, panel.x_scale), (axes.yaxis, panel.y_scale)):
         if scale == "log":  # powers of ten in matplotlib's own notation need its mathtext
             low, high = axis.get_data_interval()
             subs = (1, 2, 5) if low > 0 and high < 300 * low else (1,)
-            axis.set_major_locator(LogLocator(subs=subs))
+            first, last = axis.get_view_interval()
+            narrow = last < NARROW * first
+            axis.set_major_locator(AutoLocator() if narrow else LogLocator(subs=subs))
             axis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
             axis.set_minor_formatter(NullFormatter())
     if panel.ticks:
@@ -131,20 +145,14 @@ def _panel(axes: Axes, panel: Panel, room_in: float) -> None:
         axes.minorticks_off()
     if panel.y_ticks:
         axes.set_yticks([at for at, _ in panel.y_ticks], [words for _, words in panel.y_ticks])
-    axes.set_xlim(*panel.x_range)
-    floor, top = panel.y_ends
-    axes.set_ylim(None if panel.y_scale == "log" and floor == 0 else floor, top)
     for guide in panel.guides:
         if guide.upright:
             marks.draw_upright_guide(axes, guide, panel.clear_end(guide))
-        else:
-            width = len(guide.label) * GUIDE_LETTER_IN / (AXIS * room_in)
-            place = label_place(panel, guide, width)
-            if place is None and width > MOST_OUTSIDE:
-                low, high = panel.limits()
-                at_top = guide.value > high - HEADROOM_OF_LABEL * (high - low)
-                place = LabelPlace(bool(panel.clear_end(guide)), guide.below or at_top)
-            marks.draw_guide(axes, guide, place)
+    for guide, place in places_across(panel, GUIDE_LETTER_IN / (AXIS * room_in)):
+        marks.draw_guide(axes, guide, place)
+    inner_in = (AXIS * size_in[0], AXIS * size_in[1])
+    for cloud, beside in note_places(panel, inner_in, GUIDE_LETTER_IN):
+        draw_note(axes, cloud, beside)
 
 
 def plain(value: float) -> str:

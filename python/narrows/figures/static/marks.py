@@ -10,7 +10,7 @@ from matplotlib.colors import to_rgba
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from narrows.figures.model import Bar, BoxPlot, Cloud, Guide, Heat, Line, Mark
+from narrows.figures.model import WIDTH_OF_LABEL, Bar, BoxPlot, Cloud, Guide, Heat, Line, Mark
 from narrows.figures.palette import colour
 from narrows.figures.placing import LabelPlace
 from narrows.figures.static.fields import draw_cloud, draw_heat
@@ -128,19 +128,26 @@ def _bar(axes: Axes, bar: Bar) -> None:
 
 
 def draw_upright_guide(axes: Axes, guide: Guide, end: int = 1) -> None:
-    """An upright dashed line with its label at the top (1) or the foot."""
+    """An upright dashed line, with its label at the top (1) or the foot, on the side with room."""
     axes.axvline(guide.value, **RULE)
     up, anchor = (-2, "top") if end else (2, "bottom")
+    on_axes = axes.transScale + axes.transLimits
+    at, _ = on_axes.transform((guide.value, axes.get_ylim()[1]))
+    before = at > 1 - WIDTH_OF_LABEL
     axes.annotate(guide.label, (guide.value, end), xycoords=axes.get_xaxis_transform(),
-                  xytext=(3, up), va=anchor, **WORDS)  # fmt: skip
+                  xytext=(-3 if before else 3, up), ha="right" if before else "left", va=anchor,
+                  **WORDS)  # fmt: skip
 
 
-def draw_guide(axes: Axes, guide: Guide, place: LabelPlace | None) -> None:
-    """A dashed line with its label at a place, or else outside the axes, at its right end."""
+def draw_guide(axes: Axes, guide: Guide, place: LabelPlace | float) -> None:
+    """A dashed line with its label at a place, or outside the axes, this part of them above it."""
     axes.axhline(guide.value, **RULE)
     words = {**WORDS, "xycoords": axes.get_yaxis_transform()}
-    if place is None:
-        axes.annotate(guide.label, (1, guide.value), xytext=(3, 0), va="center", **words)
+    if isinstance(place, float):
+        on_axes = axes.transScale + axes.transLimits
+        _, at = on_axes.transform((axes.get_xlim()[1], guide.value))
+        words |= {"xycoords": axes.transAxes}
+        axes.annotate(guide.label, (1, at + place), xytext=(3, 0), va="center", **words)
         return
     x = place.right if place.left is None else place.left
     gap = (0 if place.right else 3, -3 if place.below else 2)

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 from matplotlib.figure import Figure as Canvas
 from matplotlib.patches import Patch
 
+from narrows.figures.hiding import show_coinciding
+from narrows.figures.means import average_long
 from narrows.figures.model import Figure, Panel, Span, Stack
 from narrows.figures.palette import colour
-from narrows.figures.placing import label_places, show_coinciding
+from narrows.figures.placing import label_places
 from narrows.figures.static import marks
 from narrows.figures.static.style import BOLD, FAINT, GRID, GUIDE_LETTER_IN, size_of, width_of
 
@@ -54,7 +56,7 @@ def draw(figure: Figure, canvas: Canvas) -> None:
     for index, panel in enumerate(figure.panels):
         bottom = high - top - figure.height - index * (figure.height + GAP_IN)
         box = (LEFT_IN / wide, bottom / high, inner / wide, figure.height / high)
-        shown = show_coinciding(panel, figure.height)
+        shown = average_long(show_coinciding(panel, figure.height), common.x_range, inner)
         _panel(canvas.add_axes(box), common, shown, inner, last=index == len(figure.panels) - 1)
     _heading(canvas, figure, legend, high)
 

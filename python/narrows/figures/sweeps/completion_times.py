@@ -25,11 +25,13 @@ def completion_times(frame: pl.DataFrame, view: View) -> Figure:
         )
     )
 
+    times_s = frame["fct_s"].drop_nulls().to_numpy()
+
     def panel(rows: pl.DataFrame, title: str) -> Panel:
         marks: list[Mark] = []
         for label, look, part in shown(rows):
             marks.append(distribution(label, part["fct_s"].to_numpy(), look.hue, look.dash))
-        return replace(distribution_panel(marks, title), guides=guides)
+        return distribution_panel(marks, title, times_s, guides)
 
     used = () if view.by is None else (view.by,)
     note = f"{frame.height:,} transfers of {join_words(view.words(str(one)) for one in classes)}"

@@ -18,6 +18,7 @@ import numpy as np
 from narrows.errors import InputError
 from narrows.figures.axes import ChartAxis, axis
 from narrows.figures.frames import MOST_NAMED, in_words
+from narrows.figures.hiding import has_rims, name_coinciding
 from narrows.figures.looks import DASHES, HUES, Look, distinct_looks, looks_of
 from narrows.figures.model import (
     Dash,
@@ -33,7 +34,6 @@ from narrows.figures.model import (
 )
 from narrows.figures.names import axes_in_words, setting, settings
 from narrows.figures.palette import COLOURS
-from narrows.figures.placing import has_rims, name_coinciding
 from narrows.figures.sweeps.drifting import is_drifting, rings
 from narrows.figures.sweeps.panels import share_axes
 from narrows.late import pl
