@@ -161,8 +161,18 @@ def fair_points(data: Data, kind: str) -> list[float]:
     return found
 
 
+def on_line(data: Data, points: list[float]) -> str:
+    """Names the buffers around the mean of the points: the line between them is straight."""
+    middle, rooms = float(np.mean(points)), sorted(set(data["throughput"]["buffer_bdp"]))
+    below, above = [r for r in rooms if r <= middle], [r for r in rooms if r >= middle]
+    if not below or not above:
+        return ""
+    return f" on the straight line from {below[-1]:g} to {above[0]:g} BDP"
+
+
 def fair_point(data: Data) -> Check:
     """The buffer at which both classes have equal throughput."""
+    points = fair_points(data, "bbr")
     return judge_bounds(
         data,
         "panaderia/fig10-fair-point",
@@ -170,7 +180,8 @@ def fair_point(data: Data) -> Check:
         "Both classes have the same near 5 BDP.",
         "Where the lines of mean throughput cross, straight between the buffers of Table I (which "
         "has none between 4 and 8 BDP).",
-        fair_points(data, "bbr"),
+        points,
+        on_line(data, points),
     )
 
 
