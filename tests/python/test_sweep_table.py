@@ -199,6 +199,16 @@ def test_an_interval_that_leaves_everything_possible_isnt_shown() -> None:
     assert "77.8 ± 55.0" in list(table(rates, "out"))[1]
 
 
+def test_values_that_still_change_within_the_runs_have_a_sign() -> None:
+    found = overview_of(2, {"goodput_mbps": [[5, 4, 6], [9, 8, 10]], "loss_rate": [[1], [2]]})
+    found.cells[1]["drifting"] = ["goodput"]  # type: ignore[index]
+    assert [line.split() for line in list(table(found, "out"))[1:3]] == [
+        ["0", "5.00", "±", "1.00", "1.00"],
+        ["1", "9.00", "±", "1.00~", "2.00~"],
+    ]
+    assert "~: still changes within the runs, so it is no steady value" in list(table(found, "out"))
+
+
 def test_a_metric_that_doesnt_vary_and_the_second_of_two_shares_are_left_out() -> None:
     shares = {"a.share": [[0.2], [0.3]], "b.share": [[0.8], [0.7]]}
     head, *_ = table(overview_of(2, {**shares, "jain": [[1], [1]]}), "out")

@@ -10,6 +10,7 @@ from typing import Any
 from narrows.metrics.catalogue import in_percent
 from narrows.metrics.headings import columns_named
 from narrows.metrics.leading import of_applications
+from narrows.metrics.settling import concerns
 from narrows.metrics.trials import SINGLE, note_of_finished
 from narrows.metrics.workloads import LEAST_STILL_S
 from narrows.sweeps.overview import Overview
@@ -25,6 +26,8 @@ MOST_UNFINISHED = 0.05
 """The share of unfinished transfers above which a line mentions them."""
 VAGUE = "±?"
 """The sign in place of an interval that isn't shown."""
+DRIFTING = "~"
+"""The sign behind a value that still changes within the runs."""
 
 
 def table(found: Overview, place: str, asked: Sequence[str] = ()) -> Iterator[str]:
@@ -37,7 +40,7 @@ def table(found: Overview, place: str, asked: Sequence[str] = ()) -> Iterator[st
     names = list(dict.fromkeys([*_metrics(found), *chain.from_iterable(wanted.values())]))
     if not rows or not names:
         return
-    columns = {name: _column(name, [cell["values"].get(name) for cell in rows]) for name in names}
+    columns = {name: _column(name, rows) for name in names}
     heads = [axis["label"] for axis in found.axes] + [found.metrics[name] for name in names]
     lines = [
         [*_words(found, cell), *(columns[name][at] for name in names)]
@@ -48,8 +51,11 @@ def table(found: Overview, place: str, asked: Sequence[str] = ()) -> Iterator[st
         yield "means ± half of the 95 % interval"
     elif not found.alike:
         yield SINGLE
-    if any(cell.endswith(VAGUE) for column in columns.values() for cell in column[:MOST_ROWS]):
+    shown = "".join(chain.from_iterable(column[:MOST_ROWS] for column in columns.values()))
+    if VAGUE in shown:
         yield "±?: too few trials, since nearly all values are possible; more: --trials 10"
+    if DRIFTING in shown:
+        yield "~: still changes within the runs, so it is no steady value"
     yield from (f"{one}: no run has a value" for one, its in wanted.items() if not its)
     yield from _unfinished_lines(rows)
     yield from _still_lines(rows)
@@ -127,13 +133,18 @@ def _columns_named(written: str, found: Overview) -> list[str]:
     return of_class or columns_named(written.rpartition(".")[2], found.metrics)
 
 
-def _column(name: str, values: Sequence[Sequence[float] | None]) -> list[str]:
+def _column(name: str, rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Returns the means of a metric with half of their intervals, all with the same decimals."""
+    values = [cell["values"].get(name) for cell in rows]
     largest = max((abs(value[0]) for value in values if value), default=0.0)
     whole = math.floor(math.log10(largest)) + 1 if largest else 1
     decimals = max(DIGITS - whole, 1) if whole <= DIGITS else 0
     most = WIDE if in_percent(name) else math.inf
-    return [_number(value, decimals, most) for value in values]
+    drift = [bool(cell.get("drifting")) and concerns(cell["drifting"], name) for cell in rows]
+    signs = [DRIFTING if one else " " * any(drift) for one in drift]
+    return [
+        _number(value, decimals, most) + sign for value, sign in zip(values, signs, strict=True)
+    ]
 
 
 def _number(value: Sequence[float] | None, decimals: int, most: float) -> str:
