@@ -69,9 +69,10 @@ class WideTrials:
 
     @property
     def excess(self) -> float:
-        """The half of the interval, relative to `limit`; 0 if all values are the same."""
-        reach = half_width(self.values)
-        return reach / self.limit if reach else 0.0
+        """The half of the interval, relative to `limit`; 0 if the values are within its reach."""
+        if max(self.values) - min(self.values) <= 2 * self.limit:
+            return 0.0
+        return half_width(self.values) / self.limit
 
     def words(self) -> str:
         """The smallest and the largest: "0.9 to 35.4 in 4 trials"."""
