@@ -15,6 +15,7 @@ def test_trials_on_both_sides_of_a_wide_gap_are_two_groups() -> None:
     found = two_groups(BIMODAL, "bbr.share")
     assert found is not None
     assert found.words(100) == "93.4 in 7 of 10 trials, 41 in 3"
+    assert found.words(3000).startswith("2,800 in 7")
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from narrows.metrics.headings import heading_of
 from narrows.metrics.intervals import deviation, half_width, mean, student
 from narrows.metrics.metric import Entry, Row
 from narrows.metrics.tables import summary_row
+from narrows.words import short_number
 
 FEWEST = 5
 """Fewer trials aren't divided: their gaps say too little."""
@@ -49,7 +50,7 @@ class TwoGroups:
     def words(self, scale: float = 1.0) -> str:
         """The means and sizes: "93 in 7 of 10 trials, 41 in 3"."""
         whole = len(self.more) + len(self.fewer)
-        first, second = (f"{scale * mean(its):.3g}" for its in (self.more, self.fewer))
+        first, second = (short_number(scale * mean(its)) for its in (self.more, self.fewer))
         return f"{first} in {len(self.more)} of {whole} trials, {second} in {len(self.fewer)}"
 
 
@@ -85,8 +86,8 @@ class WideTrials:
         reach, spread = self.limit / 2, deviation(self.values)
         counts = range(FEWEST, MOST + 1, FEWEST)
         enough = next((n for n in counts if student(n - 1.0) * spread / n**0.5 <= reach), None)
-        told = float(f"{scale_of(self.metric) * reach:.2g}")
-        return f"; `--trials {enough}` would tell the mean to ± {told:,g}" if enough else ""
+        told = short_number(scale_of(self.metric) * reach, 2)
+        return f"; `--trials {enough}` would tell the mean to ± {told}" if enough else ""
 
 
 def two_groups(values: Sequence[float], metric: str) -> TwoGroups | None:

@@ -26,7 +26,7 @@ from narrows.metrics.series import BOTTLENECK, RunSeries
 from narrows.metrics.tables import summary_row
 from narrows.metrics.windows import increments_by_key
 from narrows.spec.scenario import Scenario
-from narrows.words import begin_upper
+from narrows.words import begin_upper, short_number
 
 CYCLE_S = 20.0
 """The longest cycle that is known: every second time that BBR probes, CUBIC's packets stay."""
@@ -172,8 +172,8 @@ class Drift:
 
     def words(self, early: str, late: str) -> str:
         """Returns the values with words for the halves: "bbr 61 % at first, 44 % at last"."""
-        form = "{:.0f} {}" if self.unit == "%" else "{:.3g} {}"
-        values = (form.format(one, self.unit) for one in (self.early, self.late))
+        form = "{:.0f}".format if self.unit == "%" else short_number
+        values = (f"{form(one)} {self.unit}" for one in (self.early, self.late))
         told = ", ".join(
             f"{value} {when}" for value, when in zip(values, (early, late), strict=True)
         )
