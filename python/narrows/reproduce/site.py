@@ -219,7 +219,12 @@ def write_changed_page(
         )
     ]
     first = ways[0].stored
-    options = [*(["--quick"] if first.quick else []), *(f"--set {shlex.quote(s)}" for s in sets)]
+    profiles = {way.stored.profile for way in ways}
+    options = [
+        *(["--quick"] if first.quick else []),
+        *(f"--profile {name}" for name in profiles if exhibit.also and len(profiles) == 1),
+        *(f"--set {shlex.quote(one)}" for one in sets),
+    ]
     command = f"{_command(exhibit.identifier, first.backend)} {' '.join(options)}"
     stem = page_name(exhibit.identifier).removesuffix(".html")
     path = out / "site" / f"{stem}-{slug(ways[0].variation)}.html"
