@@ -132,6 +132,8 @@ def note_of_run(
 ) -> str:
     """Returns a sentence on two groups of a run's trials, or wide differences; may be empty."""
     valid = [run for run in runs if "invalid" not in run]
+    if len(valid) < LEAST_TRIALS:
+        return ""
     return note_of_study([("", [summary_row(run, groups) for run in valid])], controls)
 
 
