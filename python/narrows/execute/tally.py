@@ -98,14 +98,16 @@ class Tally:
         with self._lock:
             going = list(self._going.values())
             work = self._worked + sum(sim_s / j.duration_s * j.load for j, sim_s, _ in going)
+            done, failed = self._new + self._stored, len(self._failures)
             return RunProgress(
-                done=self._new + self._stored,
-                failed=len(self._failures),
+                done=done,
+                failed=failed,
                 total=self._total,
                 sim_s=self._simulated_s + sum(sim_s for _, sim_s, _ in going),
                 total_s=self._total_s,
                 packets=self._packets + sum(packets for _, _, packets in going),
-                part=min(1.0, work / self._work) if self._work else 1.0,
+                # A sum of loads in another order may miss the whole by a rounding error.
+                part=min(1.0, work / self._work) if done + failed < self._total else 1.0,
             )
 
     def outcome(self) -> BatchOutcome:
