@@ -246,6 +246,7 @@ def test_a_verdict_that_changes_with_the_seeds_is_reported() -> None:
     found = [replace(one, verdict=words[one.verdict]) for one in found]
     *_, last = seeds.describe(found)
     assert last.startswith("1 of 2 verdicts change with the seeds; 1 of them from confirmed")
+    assert "leave open" not in last
     assert "| `cs244/fig6` | confirmed, refuted |" in list(seeds.describe(found))
     assert "The same with each set: `cs244/fig5` confirmed." in "\n".join(seeds.describe(found))
 

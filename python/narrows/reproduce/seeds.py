@@ -53,7 +53,8 @@ def describe(judged: Sequence[Judgement]) -> Iterator[str]:
     if alike:
         yield f"The same with each set: {', '.join(alike)}.\n"
     opposite = sum(set(told) >= OPPOSITE for told in unlike.values())
+    left_open = " The others have checks that the trials of some sets leave open."
     yield (
         f"{len(unlike)} of {len(found)} verdicts change with the seeds; {opposite} of them from "
-        "confirmed to refuted or back."
+        f"confirmed to refuted or back.{left_open if len(unlike) > opposite else ''}"
     )
