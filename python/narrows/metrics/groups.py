@@ -64,9 +64,7 @@ class WideTrials:
     @property
     def limit(self) -> float:
         """The widest half of an interval that needs no remark."""
-        known = find(self.metric)
-        part = known is not None and known.part
-        return SHARE if part else WIDE * abs(mean(self.values))
+        return SHARE if _is_part(self.metric) else WIDE * abs(mean(self.values))
 
     @property
     def excess(self) -> float:
@@ -90,6 +88,12 @@ class WideTrials:
         return f"; `--trials {enough}` would tell the mean to ± {told}" if enough else ""
 
 
+def _is_part(metric: str) -> bool:
+    """Returns True for a share and other parts of a whole."""
+    known = find(metric)
+    return known is not None and known.part
+
+
 def two_groups(values: Sequence[float], metric: str) -> TwoGroups | None:
     """Returns the groups that the largest gap divides the values of a metric into.
 
@@ -102,8 +106,7 @@ def two_groups(values: Sequence[float], metric: str) -> TwoGroups | None:
     gap, at = max((b - a, n + 1) for n, (a, b) in enumerate(pairwise(ordered)))
     low, high = ordered[:at], ordered[at:]
     widest = max(low[-1] - low[0], high[-1] - high[0])
-    known = find(metric)
-    least = SHARE if known is not None and known.part else RELATIVE * max(map(abs, ordered))
+    least = SHARE if _is_part(metric) else RELATIVE * max(map(abs, ordered))
     if min(len(low), len(high)) < SMALLEST or gap < max(APART * widest, least) or not gap:
         return None
     more, fewer = sorted((high, low), key=len, reverse=True)
@@ -118,13 +121,17 @@ def columns_of(columns: Iterable[str]) -> list[str]:
     return [name for names in ranked.values() for name in names if name in known]
 
 
-def _first(rows: Sequence[Row]) -> tuple[str, TwoGroups] | None:
-    for name in columns_of(dict.fromkeys(name for row in rows for name in row)):
-        values = [float(row[name]) for row in rows if row.get(name) is not None]
-        found = two_groups(values, name)
-        if found is not None:
-            return name, found
-    return None
+def _values(rows: Sequence[Row]) -> dict[str, tuple[float, ...]]:
+    """Returns the known values of each column that is looked at."""
+    names = columns_of(dict.fromkeys(name for row in rows for name in row))
+    return {
+        name: tuple(float(row[name]) for row in rows if row.get(name) is not None) for name in names
+    }
+
+
+def _first(values: Mapping[str, Sequence[float]]) -> tuple[str, TwoGroups] | None:
+    found = ((name, two_groups(its, name)) for name, its in values.items())
+    return next(((name, parts) for name, parts in found if parts is not None), None)
 
 
 def note_of_run(
@@ -150,9 +157,10 @@ def note_of_study(
     count = 0
     for words, rows in combinations:
         count += 1
-        if found := _first(rows):
+        values = _values(rows)
+        if found := _first(values):
             split[words] = found
-        elif widest := _widest(rows):
+        elif widest := _widest(values):
             wide[words] = widest
     told = (_split_note(split, count, controls), _wide_note(wide, count, controls))
     return " ".join(filter(None, told))
@@ -191,15 +199,15 @@ def _at(where: str) -> str:
     return f" ({where})" if where else ""
 
 
-def _widest(rows: Sequence[Row]) -> WideTrials | None:
+def _widest(values: Mapping[str, tuple[float, ...]]) -> WideTrials | None:
     """Returns the metric whose interval exceeds its limit most, a share if one does; or None."""
-    names = columns_of(dict.fromkeys(name for row in rows for name in row))
     found = (
-        WideTrials(name, tuple(float(row[name]) for row in rows if row.get(name) is not None))
-        for name in names
+        WideTrials(name, its)
+        for name, its in values.items()
         if name != "loss_rate"  # next to nothing, it differs by a multiple and matters little
+        and len(its) >= LEAST_TRIALS
     )
-    wide = [one for one in found if len(one.values) >= LEAST_TRIALS and one.excess > 1]
+    wide = [one for one in found if one.excess > 1]
     shares = [one for one in wide if one.metric.endswith(".share")]
     return max(shares or wide, key=lambda one: one.excess, default=None)
 
