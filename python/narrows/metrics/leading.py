@@ -23,12 +23,9 @@ FIRST = (
 )  # fmt: skip
 """The leading metrics of other studies; a metric that only flow classes have is shown for each
 class."""
-_AT_A_VARYING_RATE = (
-    "utilization", "loss_rate", "delay_p95_ms", "share",
-    "jain", "goodput_mbps", "queue_mean_ms", "convergence_s",
-)  # fmt: skip
-"""The same where the bottleneck's rate varies: packets wait while the link is slow, which the mean
-of the queue over time doesn't show."""
+_AT_A_VARYING_RATE = {"queue_mean_ms": "delay_p95_ms", "delay_p95_ms": "queue_mean_ms"}
+"""The metrics that change places where the bottleneck's rate varies: the mean queue over time hides
+how long packets wait while the link is slow."""
 MOST_COLUMNS = 8
 VARIES = 0.05
 """The smallest difference of means that counts: absolute for shares, else relative to the
@@ -37,9 +34,10 @@ largest."""
 
 def leading(metrics: Sequence[str], *, varying_rate: bool = False) -> list[str]:
     """Returns the first columns of the table: metrics of applications, of the path, shares."""
+    swapped = _AT_A_VARYING_RATE if varying_rate else {}
     ranked = [
         column
-        for name in (_AT_A_VARYING_RATE if varying_rate else FIRST)
+        for name in (swapped.get(one, one) for one in FIRST)
         for column in metrics
         if column == name or (name not in metrics and column.rpartition(".")[2] == name)
     ]
