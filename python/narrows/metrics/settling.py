@@ -93,9 +93,8 @@ def halves(
     found: dict[str, Any] = {"goodput_mbps": goodputs, "drifting": []}
     shares = [_ratio(its, total) for its in by_class.values()]
     service = scenario["path"]["service"]["kind"]
-    replayed = service == "trace"
-    if (not replayed and _drifts(total, RELATIVE * _larger(total), beyond)) or any(
-        _drifts(one, SHARE, beyond) for one in shares
+    if any(_drifts(one, SHARE, beyond) for one in shares) or (
+        service != "trace" and _drifts(total, RELATIVE * _larger(total), beyond)
     ):
         found["drifting"].append("goodput_mbps")
     if service != "constant":
