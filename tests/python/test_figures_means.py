@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from narrows.figures import interactive, static
-from narrows.figures.means import average_long
 from narrows.figures.model import Figure, Guide, Line, LineKind, Panel, Stack
+from narrows.figures.static.means import average_long
 
 WIDE_IN = 7.0
 

@@ -35,7 +35,7 @@ def timeline(
 
     Throughput and loss are over windows of `window_s` seconds, or of
     `window_of` the run; queue and RTT are as sampled, which images of long runs
-    average (`narrows.figures.means`). BBR's RTprop is the `min_rtt_ms` of its
+    average (`narrows.figures.static.means`). BBR's RTprop is the `min_rtt_ms` of its
     internals, not TCP's own minimum over minutes. Needs `flow_samples` and
     `queue_samples`.
     """

@@ -12,12 +12,12 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import AutoLocator, FuncFormatter, LogLocator, NullFormatter
 
 from narrows.figures.hiding import show_hidden
-from narrows.figures.means import average_long
 from narrows.figures.model import Figure, Line, Panel
 from narrows.figures.noting import note_places
 from narrows.figures.placing import places_across
 from narrows.figures.static import marks
 from narrows.figures.static.fields import draw_note
+from narrows.figures.static.means import average_long
 from narrows.figures.static.style import BOLD, FAINT, GRID, GUIDE_LETTER_IN, size_of, width_of
 
 if TYPE_CHECKING:

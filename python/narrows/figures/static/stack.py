@@ -9,11 +9,11 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.patches import Patch
 
 from narrows.figures.hiding import show_coinciding
-from narrows.figures.means import average_long
 from narrows.figures.model import Figure, Panel, Span, Stack
 from narrows.figures.palette import colour
 from narrows.figures.placing import label_places
 from narrows.figures.static import marks
+from narrows.figures.static.means import average_long
 from narrows.figures.static.style import BOLD, FAINT, GRID, GUIDE_LETTER_IN, size_of, width_of
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from narrows.figures.model import Line, Panel
+from narrows.figures.static.style import DPI
 
-DOTS_PER_IN = 160
 SAMPLES = 2
 """A line with at most this many samples for each dot of the width is drawn as it is."""
 SWINGS_PER_IN = 10.0
@@ -55,7 +55,7 @@ def _fills(line: Line, x_range: tuple[float, float], wide_in: float) -> bool:
     if line.kind == "points" or line.marker or line.exact or line.low is not None:
         return False
     inside = _inside(line, x_range)
-    if np.count_nonzero(inside) <= SAMPLES * DOTS_PER_IN * wide_in or np.any(np.diff(line.x) < 0):
+    if np.count_nonzero(inside) <= SAMPLES * DPI * wide_in or np.any(np.diff(line.x) < 0):
         return False
     y = line.y[inside & np.isfinite(line.y)]
     swings = float(np.abs(np.diff(y)).sum()) / (float(np.ptp(y)) or 1.0) if len(y) else 0.0
