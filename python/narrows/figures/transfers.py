@@ -19,8 +19,6 @@ SLOWDOWN_LABEL = "Slowdown"
 SIZE_LABEL = "Size of the transfer"
 _SHORT = {"to_10kb": "\u2264 10 kB", "to_100kb": "\u2264 100 kB", "to_1mb": "\u2264 1 MB"}
 TICKS = tuple((float(at), _SHORT.get(span.name, "> 1 MB")) for at, span in enumerate(SIZES))
-
-
 LEAST_AIR = 1.05
 """How far the axis of completion times reaches beyond them at least, as a factor."""
 
