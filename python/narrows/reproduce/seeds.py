@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from narrows.reproduce.changes import ConditionChange, seeds
 from narrows.reproduce.judgements import AS_WRITTEN, Judgement
+from narrows.words import join_words
 
 OPPOSITE = {"confirmed", "refuted"}
 MOST = 100
@@ -49,9 +50,13 @@ def describe(judged: Sequence[Judgement]) -> Iterator[str]:
         yield "| Claim | verdict with each set of seeds |\n|---|---|"
         yield from (f"| `{claim}` | {', '.join(told)} |" for claim, told in unlike.items())
         yield ""
-    alike = [f"`{claim}` {told[0]}" for claim, told in found.items() if claim not in unlike]
+    alike: dict[str, list[str]] = {}
+    for claim, told in found.items():
+        if claim not in unlike:
+            alike.setdefault(told[0], []).append(f"`{claim}`")
     if alike:
-        yield f"The same with each set: {', '.join(alike)}.\n"
+        every = (f"{join_words(claims)} {verdict}" for verdict, claims in alike.items())
+        yield f"The same with each set: {'; '.join(every)}.\n"
     opposite = sum(set(told) >= OPPOSITE for told in unlike.values())
     left_open = " The others have checks that the trials of some sets leave open."
     yield (
