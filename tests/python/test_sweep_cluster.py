@@ -37,7 +37,9 @@ import sys
 from distributed import LocalCluster
 from narrows.cli import main
 if __name__ == "__main__":
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs="CRITICAL"
+    ) as cluster:
         sys.exit(main([*sys.argv[1:], "--cluster", cluster.scheduler_address]))
 """
 SOON = {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "4s"}
@@ -174,7 +176,7 @@ if __name__ == "__main__":
     )
     with LocalCluster(
         n_workers=1, threads_per_worker=1, dashboard_address=None, security=security,
-        protocol="tls://", host="127.0.0.1",
+        protocol="tls://", host="127.0.0.1", silence_logs="CRITICAL",
     ) as cluster:
         address = cluster.scheduler_address
         address = address.replace("tls://", sys.argv[1])
