@@ -198,8 +198,8 @@ def test_nothing_is_left_of_a_command_that_was_stopped(number: int, tmp_path: Pa
     if number == signal.SIGINT:
         assert (child.returncode, said) == (130, b"narrows: interrupted\n")
     assert said in (b"", b"narrows: interrupted\n")
-    assert locks(tmp_path / "out") == []
-    assert [path.name for path in (tmp_path / "out" / "tmp").iterdir()] == []
+    await_that(lambda: locks(tmp_path / "out") == [])  # a pool's own helper may end after the pipe
+    await_that(lambda: not any((tmp_path / "out" / "tmp").iterdir()))
 
 
 def test_two_sweeps_at_once_do_every_run_once(tmp_path: Path) -> None:
