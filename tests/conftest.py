@@ -32,17 +32,19 @@ GROUPS = {
 """Files whose tests look for what is left of any run on this kernel: one worker has them."""
 
 LONGEST = (
-    "test_own_control_rust",
+    "test_cookbook",
+    "test_readme",
+    "test_interrupts",
+    "test_hosts",
     "test_kernel",
     "test_kernel_captures",
-    "test_uml",
+    "test_teaching",
+    "test_own_code_that_ends",
+    "test_reproduce_mutations",
     "test_sweep_cluster",
-    "test_sweep",
-    "test_store",
-    "test_captures_tshark",
-    "test_reproduce",
-    "test_reference",
-    "test_analyze",
+    "test_hosts_flows",
+    "test_measure_scale",
+    "test_uml",
 )
 """Started first, so that no worker ends with a long file while the others have nothing left."""
 

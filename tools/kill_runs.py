@@ -86,7 +86,7 @@ COMMANDS = (
     ),
     Command(
         "search",
-        ("search", "copa", "--objective", "loss", "--tries", "60", "--out", "searched"),
+        ("search", "copa", "--objective", "loss", "--tries", "20", "--out", "searched"),
         ("run", "short.toml", "--force", "--out", "out/next"),
     ),
     Command(
