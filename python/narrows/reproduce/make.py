@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from narrows.backends import Backend, get_backend
 from narrows.errors import InputError, Problem, SpecError
-from narrows.execute import BatchOutcome, Watcher
+from narrows.execute import BatchOutcome, RunProgress, Watcher
 from narrows.reproduce import judgements, ledger
 from narrows.reproduce.catalogue import select
 from narrows.reproduce.exhibit import CONFIDENCE, Data, Exhibit, Finding, Picture, Scope
@@ -117,10 +117,16 @@ def reproduce(
     if sets:
         written = {_key(one.work): one for one in outcomes if not one.work.variation}
         changed = [one for one in outcomes if one.work.variation]
-        both = tuple(_make(one, place, written.get(_key(one.work))) for one in changed)
+        both = tuple(
+            _make(one, place, written.get(_key(one.work))) for one in _report_each(changed, watcher)
+        )
         return Reproduction(both, refused, gathered, _changed_pages(both, place, sets), None)
     kept = [entry for part in ledger.read_known(place) for entry in part]
-    made = with_versions([_make(item, place) for item in outcomes], kept, real=backend != "sim")
+    made = with_versions(
+        [_make(item, place) for item in _report_each(outcomes, watcher)],
+        kept,
+        real=backend != "sim",
+    )
     ran = f"{engine.engine}{ledger.VARIED}" if vary_paths else engine.engine
     entries = [
         ledger.entry(
@@ -220,6 +226,17 @@ def _profiles(exhibit: Exhibit, backend: Backend, wanted: str | None) -> Sequenc
 
 def _key(item: Work) -> tuple[str, Scope]:
     return item.exhibit.identifier, item.scope
+
+
+def _report_each(
+    outcomes: Sequence[SettledFigure], watcher: Watcher | None
+) -> Iterator[SettledFigure]:
+    """Yields the figures to draw, each reported to the watcher."""
+    for number, outcome in enumerate(outcomes, 1):
+        if watcher is not None:
+            told = f"drawing figure {number} of {len(outcomes)}"
+            watcher(RunProgress(0, 0, 0, 0.0, 0.0, 0, 1.0, after=told))
+        yield outcome
 
 
 def _make(
