@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from narrows.figures import interactive, static
-from narrows.figures.model import Figure, Line, Panel
+from narrows.figures.model import Figure, Guide, Line, Panel, Stack
 from narrows.figures.telling_apart import tell_apart
 
 CONTROLS = ("bbr", "cubic", "reno", "vegas")
@@ -79,3 +79,20 @@ def test_a_legend_says_words_that_all_names_begin_with_once() -> None:
     assert [text.get_text() for text in legend.get_texts()] == ["CoDel", "PIE"]
     _, legend, _, _ = draw_legend(made)
     assert [text.get_text() for text in legend.get_texts()] == list(labels)
+
+
+def test_a_narrow_stack_has_titles_of_one_size_which_no_label_covers() -> None:
+    x = np.linspace(0.0, 60.0, 200)
+    full = Line("queue", x, 1.7 + 0.03 * np.sin(x), "queue")
+    guide = Guide(1.75, "buffer 1.75 BDP = 43.8 ms")
+    titles = ("Queue at the bottleneck", "Loss at the bottleneck, 500 ms windows, and so on")
+    panels = tuple(Panel("Time (s)", "BDP", (full,), title, guides=(guide,)) for title in titles)
+    made = Figure("Title", "", panels, "", height=1.55, stack=Stack((0.0, 60.0)))
+    with static.style():
+        canvas = static.draw(made.for_paper(3.5))
+        canvas.draw_without_rendering()
+    headings = [axes._left_title for axes in canvas.axes]
+    assert len({heading.get_fontsize() for heading in headings}) == 1
+    for axes, heading in zip(canvas.axes, headings, strict=True):
+        [label] = axes.texts
+        assert not label.get_window_extent().overlaps(heading.get_window_extent())
