@@ -349,12 +349,23 @@ def test_lines_of_the_chart_have_the_colours_of_their_controls(
     assert all(entry_of(line) for line in panel.lines)
 
 
-def test_a_chart_of_one_line_needs_no_legend_and_says_the_answer_in_words() -> None:
-    study = study_of("smallest path.buffer with utilization > 0.5")
+@pytest.mark.parametrize(
+    ("second", "legend"),
+    [("cubic", {"CUBIC": "cubic"}), ("bbr", {"CUBIC and BBR": "flow:0"})],
+)
+def test_a_chart_of_one_line_names_its_controls_the_answer_and_what_was_asked(
+    second: str, legend: dict[str, str]
+) -> None:
+    text = STUDY.replace('cca = "bbr"', f'cca = "{second}"')
+    study = study_of("smallest path.buffer with utilization > 0.5", text)
     run = Synthetic(lambda value: {"utilization": float(value > 1)})
     made = chart(study, find(study, run, Limits(2, 4)), 0)
-    assert made.legend() == {}
-    (answer,) = (guide for guide in made.panels[0].guides if guide.upright)
+    assert {line.label: line.colour for line in made.panels[0].lines} == legend
+    assert list(made.legend()) == list(legend)
+    assert made.subtitle.endswith("means with 95 % intervals")
+    asked, answer = sorted(made.panels[0].guides, key=lambda guide: guide.upright)
+    assert asked.label == "asked: > 50"
+    assert answer.label.startswith("answer: ")
     assert answer.label.endswith(" BDP")
 
 

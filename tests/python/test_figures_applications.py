@@ -92,7 +92,10 @@ def test_transfers_beyond_their_deadline_stand_out() -> None:
     on_time, late = panel.lines
     assert (on_time.x.tolist(), late.x.tolist()) == ([0.0, 1.0], [0.5, 1.5])
     assert panel.guides == (Guide(0.3, "deadline 0.3 s; 50 % are late"),)
-    (tail,) = tails(scenario(sized), tables(completions=done)).panels
+    drawn = tails(scenario(sized), tables(completions=done))
+    (tail,) = drawn.panels
+    assert drawn.columns == 1  # one panel is as wide as the figure
+    assert (tail.x_label, tail.y_label) == ("Completion time (s)", "Share that takes longer")
     assert tail.lines[0].x == pytest.approx([0.1, 0.25, 0.3001, 0.5])
     # All take 0.1 s or longer, three quarters longer than that, and so on.
     assert tail.lines[0].y == pytest.approx([1.0, 0.75, 0.5, 0.25])

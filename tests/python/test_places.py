@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from specimens import GOOD, run_cli
 
 from narrows.cli import main
 from narrows.diff import Effect, diff
-from narrows.diff.judge import documents, exact, headline, judge
+from narrows.diff.judge import documents, exact, headline, judge, pairing
 from narrows.diff.side import Side, changes, read, title
 from narrows.diff.text import table
 from narrows.errors import InputError
@@ -222,6 +223,53 @@ def test_a_change_is_reported_if_the_interval_does_not_hold_zero(tmp_path: Path)
     for row in rows:
         if row.interval is not None and row.interval[0] < 0 < row.interval[1]:
             assert row.change is Effect.UNCLEAR
+
+
+def noisy_side(label: str, more: float, seeds: Sequence[int], **changes: Any) -> Side:
+    """A side whose trials differ by their seeds much more than by what was changed."""
+    rows = [
+        {"study": "s", "cell": 1, "trial": trial, "seed": seed,
+         "loss_rate": 0.01 * seed + (1 + 0.01 * seed) * more}
+        for trial, seed in enumerate(seeds, start=1)
+    ]  # fmt: skip
+    spec = {"flows[0].workload.kind": "poisson"}
+    made = Side(label, label, "run", "s", "sim 1", spec, pl.DataFrame(rows), (), ())
+    return replace(made, **changes)
+
+
+def test_trials_with_the_same_transfers_are_paired() -> None:
+    seeds = (1, 2, 3, 4)
+    first = noisy_side("A", 0.0, seeds)
+    for order in (seeds, seeds[::-1]):
+        second = noisy_side("B", 0.005, order)
+        [row] = judge(first, second)
+        assert row.change is Effect.WORSE
+        assert "paired" in pairing(first, second)
+    others = (
+        noisy_side("B", 0.005, (2, 3, 4, 5)),
+        noisy_side("B", 0.005, seeds, engine="uml 6.12"),
+        noisy_side("B", 0.005, seeds, spec={}),
+    )
+    for other in others:
+        [row] = judge(first, other)
+        assert row.change is Effect.UNCLEAR
+        assert pairing(first, other) == ""
+
+
+def test_a_diff_says_that_trials_are_paired(tmp_path: Path) -> None:
+    spec = tmp_path / "web.toml"
+    spec.write_text(
+        GOOD.replace(
+            "[run]", 'workload = { kind = "poisson", rate = "5/s", size = "20kb" }\n\n[run]'
+        )
+    )
+    for name, rate in (("a", "8mbit"), ("b", "7mbit")):
+        out = ["--trials", "3", "--set", f"path.rate={rate}", "--out", str(tmp_path / name)]
+        assert main(["run", str(spec), *out]) == 0
+    made = diff(tmp_path / "a", tmp_path / "b", tmp_path / "out")
+    assert made.pairing.startswith("Trials with equal seeds have the same transfers")
+    assert made.pairing in made.page.read_text()
+    assert made.pairing in list(made.lines())
 
 
 def test_the_same_result_twice_has_no_difference(results: Path, tmp_path: Path) -> None:

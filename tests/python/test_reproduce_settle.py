@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from narrows.backends import get_backend
-from narrows.execute import BatchOutcome
+from narrows.execute import BatchOutcome, RunProgress
+from narrows.execute.watcher import progress_line
 from narrows.metrics.bounds import decide
 from narrows.metrics.intervals import student
 from narrows.report import Check
@@ -34,8 +35,11 @@ def settle_with(monkeypatch, item, answers, same=(), **options):
     """The trials of each look, and the outcome; the findings of the looks are `answers`."""
     looked: list[gather.Work] = []
 
-    def gather_alike(works, _out, **_more):
+    def gather_alike(works, _out, *, watcher=None, **_more):
         looked.extend(works)
+        if watcher:
+            total = sum(1 for work in works for _ in work.jobs())
+            watcher(RunProgress(total, 0, total, 1.0, 1.0, 10, 1.0))
         return BatchOutcome(1, 0, (), 10, 0.5)
 
     monkeypatch.setattr(settle, "gather", gather_alike)
@@ -67,6 +71,21 @@ def test_a_check_that_the_last_look_leaves_open_is_undecided(monkeypatch, item):
 def test_no_trial_is_added_for_what_isn_t_measured_or_never_ends(monkeypatch, item):
     nothing = Finding("panaderia/fig6", [check(None, None), Check("x", "", "", "", None)])
     assert len(settle_with(monkeypatch, item, [nothing], looks=5)[0]) == 1
+
+
+def test_each_look_tells_its_own_runs_and_then_its_figures(monkeypatch, item):
+    told: list[RunProgress] = []
+    answers = [finding(None), finding(True)]
+    settle_with(monkeypatch, item, answers, looks=5, watcher=told.append)
+    runs = [(state.step, state.done, state.total) for state in told if state.total]
+    first = sum(1 for _ in item.jobs())
+    assert runs == [
+        ("look 1 of up to 5", first, first),
+        ("look 2 of up to 5", first, first),  # as many again, not all so far
+    ]
+    assert [progress_line(state, 1.0) for state in told if not state.total] == [
+        f"look {look} of up to 5, judging figure 1 of 1" for look in (1, 2)
+    ]
 
 
 def test_a_verdict_needs_no_more_trials_once_a_check_failed():

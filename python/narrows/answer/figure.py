@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import compress
 from types import MappingProxyType
 from typing import TypeAlias
@@ -51,7 +50,7 @@ def chart(
     )
     shown = min(map(_most_cases, study.question.quantities))
     more = f"; the first {shown} of {len(found)} combinations" if len(found) > shown else ""
-    subtitle = f"{study.question}; {count_of(runs, 'run')}{more}"
+    subtitle = f"{study.question}; {count_of(runs, 'run')}{more}; means with 95 % intervals"
     alt = f"The answer to the question: {study.question}."
     metrics = [one for quantity in study.question.quantities for one in metrics_in(quantity)]
     what = join_words(dict.fromkeys(map(_title, metrics)))
@@ -89,8 +88,6 @@ def _panel(
         _line(study, metric, points[case], _label(study, case, metric, metrics), across, look)
         for (case, metric), look in zip(shown, looks_of_lines, strict=True)
     ]
-    if len(lines) == 1:  # the axis says what it is
-        lines = [replace(lines[0], group="")]
     for (case, metric), line in zip(shown, list(lines), strict=True):
         unsettled = (
             concerns({one.quantity for one in drifting.get(_key(study, case, point), ())}, metric)
@@ -100,12 +97,13 @@ def _panel(
     guides = _bounds(study, quantity) + tuple(
         Guide(
             across.positions[study.spelling(end.value)],
-            _note(study, case, end),
+            _note(study, case, end, "answer" if len(ends) == 1 else "end"),
             upright=True,
             below=number > 0,  # the labels of two ends don't touch
         )
         for case in cases
-        for number, end in enumerate(_answers(study, found[case]))
+        for ends in [_answers(study, found[case])]
+        for number, end in enumerate(ends)
     )
     y_label = ", ".join(dict.fromkeys(heading_of(name.rpartition(".")[2]) for name in metrics))
     y_label = y_label if len(metrics) > 1 else heading_of(quantity, study.controls)
@@ -118,11 +116,13 @@ def _panel(
 
 
 def _control(study: AskedStudy, case: AskedCase, metric: str) -> str | None:
-    """The control that a line shows: that of its class, or the only one among the values."""
+    """The control that a line shows: that of its class, or the only one of its case or study."""
     group = metric.rpartition(".")[0]
     if study.controls.get(group) is not None:
         return study.controls[group]
     named = [str(value) for place, value in case if place.endswith("cca")]
+    if not case:
+        named = [cca for cca in dict.fromkeys(study.controls.values()) if cca]
     return named[0] if len(named) == 1 else None
 
 
@@ -149,13 +149,15 @@ def _answers(study: AskedStudy, found: Bracket | Ranking) -> list[Point]:
 
 
 def _label(study: AskedStudy, case: AskedCase, metric: str, metrics: Sequence[str]) -> str:
-    """A line's label: its case, and the class or the metric if there are two or no case."""
+    """A line's label: its case, and the class, or the metric of two, or all classes."""
     values, group = settings(case), metric.rpartition(".")[0]
     if values and len(metrics) == 1:
         return ", ".join(values)
-    return ", ".join(
-        [*values, legend_words(group, study.controls) if group else heading_of(metric)]
-    )
+    if not group and len(metrics) > 1:
+        return ", ".join([*values, heading_of(metric)])
+    groups = [group] if group else study.controls
+    names = (legend_words(name, study.controls) for name in groups)
+    return ", ".join([*values, join_words(dict.fromkeys(names))])
 
 
 def _line(
@@ -218,14 +220,15 @@ def _bounds(study: AskedStudy, quantity: str) -> tuple[Guide, ...]:
     if isinstance(question, BestQuestion) or len(metrics_in(quantity)) > 1:
         return ()
     if isinstance(question, EqualQuestion):
-        return (Guide(scale * question.bound, f"{scale * question.bound:g}"),)
+        return (Guide(scale * question.bound, f"asked: {scale * question.bound:g}"),)
     return tuple(
-        Guide(scale * one.bound, f"{one.op} {scale * one.bound:g}")
+        Guide(scale * one.bound, f"asked: {one.op} {scale * one.bound:g}")
         for one in question.conditions
         if one.quantity == quantity
     )
 
 
-def _note(study: AskedStudy, case: AskedCase, found: Point) -> str:
+def _note(study: AskedStudy, case: AskedCase, found: Point, what: str) -> str:
+    """The label of a value that is marked: its case, or `what` it is if there is only one case."""
     value = value_words(study.question.place, study.spelling(found.value))
-    return f"{value_words(*case[-1])}: {value}" if case else value
+    return f"{value_words(*case[-1]) if case else what}: {value}"

@@ -1,9 +1,11 @@
 """Judges the changes between two sides: every common metric, with the interval of the difference.
 
-The trials of two runs are independent samples (Welch); the common combinations of two sweeps are
-paired. A measurement, which happened once, is compared with the prediction interval of the other
-side's trials, which can't show a change. A change is reported only if the 95 % interval of the
-difference doesn't contain zero.
+The trials of a combination are paired if they have the same seeds on both sides and transfers that
+are drawn from them, as both sides then carry the same ones. Otherwise they are independent samples
+(Welch): jitter of the same seed soon meets other packets, so pairs have nothing in common but half
+the degrees of freedom. The common combinations of two sweeps are paired. A measurement, which
+happened once, is compared with the prediction interval of the other side's trials, which can't show
+a change. A change is reported only if the 95 % interval of the difference doesn't contain zero.
 """
 
 from __future__ import annotations
@@ -91,12 +93,32 @@ class DiffRow:
         return replace(self, label=label, first=first, second=second, apart=apart)
 
 
+@dataclass(frozen=True, slots=True)
+class ComparedCombination:
+    """The runs of both sides of a combination that both have."""
+
+    name: str
+    first: pl.DataFrame
+    second: pl.DataFrame
+    is_paired: bool
+    """True if several trials have the same seeds and so the same transfers on both sides."""
+
+    def values(self, one: str, two: str) -> tuple[list[float], list[float]]:
+        """The values of a column of each side; of paired trials only those with both."""
+        ours, theirs = self.first.drop_nulls(one), self.second.drop_nulls(two)
+        if self.is_paired:
+            ours, theirs = (rows.sort("seed") for rows in (ours, theirs))
+            ours = ours.filter(pl.col("seed").is_in(theirs["seed"].to_list()))
+            theirs = theirs.filter(pl.col("seed").is_in(ours["seed"].to_list()))
+        return list(map(float, ours[one])), list(map(float, theirs[two]))
+
+
 def judge(first: Side, second: Side) -> list[DiffRow]:
     """Judges every metric with values on both sides.
 
     Raises InputError if they have nothing in common.
     """
-    cells = _cells(first, second)
+    cells = combinations(first, second)
     measured = (m for m in RUN if m.name not in CONDITIONS and not HALF.search(m.name))
     columns = [(m.name, m.name, label_of(m.title, "", m.unit)) for m in measured]
     for one, two in pair(first, second):
@@ -154,10 +176,16 @@ _HEADLINE_OF_CLASS = ("share", "delay_mean_ms", "retransmits")
 _HEADLINE_OF_RUN = ("loss_rate", "drops", "utilization", "jain")
 
 
-def _cells(first: Side, second: Side) -> list[tuple[str, pl.DataFrame, pl.DataFrame]]:
-    """Returns the name and the runs of both sides of each combination that both have."""
+def combinations(first: Side, second: Side) -> list[ComparedCombination]:
+    """Returns the combinations that both sides have; raises InputError if there are none."""
+    alike = first.draws_transfers and second.draws_transfers and first.backend == second.backend
+
+    def combination(name: str, ours: pl.DataFrame, theirs: pl.DataFrame) -> ComparedCombination:
+        ours, theirs = distinct(ours), distinct(theirs)
+        return ComparedCombination(name, ours, theirs, alike and _have_equal_seeds(ours, theirs))
+
     if not first.axes and not second.axes:
-        return [("", distinct(first.rows), distinct(second.rows))]
+        return [combination("", first.rows, second.rows)]
     axes = [axis for axis in first.axes if axis in second.axes]
     one_sided = {*first.axes, *second.axes} - {*axes}
     if not axes or one_sided:
@@ -168,13 +196,18 @@ def _cells(first: Side, second: Side) -> list[tuple[str, pl.DataFrame, pl.DataFr
     if not common:
         raise InputError.at("narrows diff", "no combination that both have", "common values")
     return [
-        (
-            ", ".join(settings(zip(axes, values, strict=True))),
-            distinct(parts[0][values]),
-            distinct(parts[1][values]),
+        combination(
+            ", ".join(settings(zip(axes, values, strict=True))), parts[0][values], parts[1][values]
         )
         for values in common
     ]
+
+
+def _have_equal_seeds(ours: pl.DataFrame, theirs: pl.DataFrame) -> bool:
+    if "seed" not in ours or "seed" not in theirs:
+        return False
+    seeds = sorted(ours["seed"])
+    return len(set(seeds)) == len(seeds) > 1 and seeds == sorted(theirs["seed"])
 
 
 def distinct(rows: pl.DataFrame) -> pl.DataFrame:
@@ -199,21 +232,25 @@ def _by_values(rows: pl.DataFrame, axes: Sequence[str]) -> Mapping[tuple[str, ..
 def _row(
     first: Side,
     second: Side,
-    cells: Sequence[tuple[str, pl.DataFrame, pl.DataFrame]],
+    cells: Sequence[ComparedCombination],
     one: str,
     two: str,
     label: str,
 ) -> DiffRow | None:
     if one not in first.rows.columns or two not in second.rows.columns:
         return None
-    values = [(name, _values(a, one), _values(b, two)) for name, a, b in cells]
-    names = [name for name, a, b in values if a and b]
+    values = [(cell, *cell.values(one, two)) for cell in cells]
+    names = [cell.name for cell, a, b in values if a and b]
+    paired = [cell.is_paired for cell, a, b in values if a and b]
     known = [(a, b) for _, a, b in values if a and b]
     if not known:
         return None
     means = [(intervals.mean(a), intervals.mean(b)) for a, b in known]
     scale = max(abs(value) for a, b in known for value in (*a, *b))
-    singles = [exact(_difference(first, second, a, b), scale) for a, b in known]
+    singles = [
+        exact(_pair_difference(a, b) if by_seed else _difference(first, second, a, b), scale)
+        for (a, b), by_seed in zip(known, paired, strict=True)
+    ]
     apart = singles[0]
     if len(known) > 1:
         pairs = equivalence.of_pairs([b for _, b in means], [a for a, _ in means])
@@ -240,6 +277,15 @@ def _difference(
     return _leave_undecided(replace(turned, mean=-turned.mean))
 
 
+def _pair_difference(ours: Sequence[float], theirs: Sequence[float]) -> Difference:
+    """Returns the mean difference of paired trials.
+
+    Differences that happen to be equal, as of small counts, have no width, so they aren't used.
+    """
+    pairs = equivalence.of_pairs(theirs, ours)
+    return pairs if pairs.spread or not pairs.mean else equivalence.of_means(theirs, ours)
+
+
 def _leave_undecided(apart: Difference) -> Difference:
     """Returns a distance from a measurement; its interval is unknown if it would show a change.
 
@@ -253,10 +299,6 @@ def exact(apart: Difference, scale: float) -> Difference:
     if abs(apart.mean) + apart.half_width <= _ROUNDING * scale:
         return replace(apart, mean=0.0, half_width=0.0)
     return apart
-
-
-def _values(rows: pl.DataFrame, column: str) -> list[float]:
-    return [float(value) for value in rows[column].drop_nulls()]
 
 
 def _split(cells: Sequence[tuple[float, Effect, str]]) -> str:
@@ -287,6 +329,24 @@ def _change(column: str, apart: Difference) -> Effect:
         return Effect.CHANGED
     more = apart.mean > 0
     return Effect.BETTER if more == (metric.better == "more") else Effect.WORSE
+
+
+def pairing(first: Side, second: Side) -> str:
+    """Says for which trials paired differences are used; empty if for none."""
+    found = combinations(first, second)
+    count = sum(one.is_paired for one in found)
+    if not count:
+        return ""
+    if len(found) == 1:
+        return (
+            "Trials with equal seeds have the same transfers, so they are paired: the intervals "
+            "are those of their differences."
+        )
+    where = f"{count} of {len(found)} combinations"
+    return (
+        f"In {where} trials with equal seeds have the same transfers, so they are paired to judge "
+        "whether each is better or worse."
+    )
 
 
 def documents(rows: Sequence[DiffRow]) -> Iterator[dict[str, Any]]:

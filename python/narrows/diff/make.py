@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from narrows.diff.judge import DiffRow, documents, headline, judge
+from narrows.diff.judge import DiffRow, documents, headline, judge, pairing
 from narrows.diff.side import RUN, Side, changes, read, title
 from narrows.errors import InputError
 from narrows.figures import interactive
@@ -35,6 +35,8 @@ class Diff:
     changes: Sequence[tuple[str, str, str]]
     rows: Sequence[DiffRow]
     directory: Path
+    pairing: str = ""
+    """For which trials paired differences are used, in words."""
 
     @property
     def page(self) -> Path:
@@ -51,6 +53,7 @@ class Diff:
             "specification": [
                 {"place": place, "first": one, "second": two} for place, one, two in self.changes
             ],
+            "pairing": self.pairing,
             "metrics": list(documents(self.rows)),
             "page": str(self.page),
         }
@@ -64,7 +67,9 @@ class Diff:
         """Returns the lines for a terminal: the headline rows, or the `whole` table."""
         from narrows.diff.text import lines
 
-        yield from lines((self.first, self.second), self.changes, self.rows, whole=whole)
+        yield from lines(
+            (self.first, self.second), self.changes, self.rows, self.pairing, whole=whole
+        )
         yield str(self.page)
 
 
@@ -78,7 +83,7 @@ def diff(first: Place, second: Place, out: str | Path | None = None) -> Diff:
         found = f"a {one.kind} and a {two.kind}"
         raise InputError.at("narrows diff", found, "two runs or two sweeps")
     directory = Path(out) if out is not None else _default(one, two)
-    made = Diff(one, two, changes(one, two), judge(one, two), directory)
+    made = Diff(one, two, changes(one, two), judge(one, two), directory, pairing(one, two))
     with writing(directory):
         directory.mkdir(parents=True, exist_ok=True)
         write_text(directory / NUMBERS, json.dumps(made.document(), indent=1) + "\n")

@@ -43,6 +43,18 @@ class Side:
     """The control of each class; None where it has several."""
 
     @property
+    def backend(self) -> str:
+        """The name of the back end."""
+        return self.engine.partition(" ")[0]
+
+    @property
+    def draws_transfers(self) -> bool:
+        """True if the seed of a trial decides which transfers there are, and when."""
+        return any(
+            _WORKLOAD.fullmatch(place) and value in _DRAWN for place, value in self.spec.items()
+        )
+
+    @property
     def is_measurement(self) -> bool:
         """True for a measurement, which happened once."""
         return self.result is not None and self.result.manifest["backend"] in OBSERVED
@@ -120,6 +132,9 @@ def _change(place: str, one: str, two: str) -> str:
     return plain if setting(place, one) == before else f"{title_of(place)}: {plain}"
 
 
+_WORKLOAD = re.compile(r"flows\[\d+\]\.workload\.kind")
+_DRAWN = ("poisson", "arrivals", "on_off", "requests", "web")
+"""Workloads whose times or sizes are drawn from the seed."""
 _BY_DEFAULT = " (default)"
 _DEFAULTS = {
     "path.queue": "droptail", "path.loss": "0", "flows.count": "1", "flows.start": "0s",

@@ -21,6 +21,7 @@ def lines(
     sides: tuple[Side, Side],
     changes: Sequence[tuple[str, str, str]],
     rows: Sequence[DiffRow],
+    pairing: str = "",
     *,
     whole: bool = False,
 ) -> Iterator[str]:
@@ -50,12 +51,15 @@ def lines(
     if not whole:
         changed = sum(row.has_changed for row in rest)
         yield f"{changed} of {len(rest) + equal} other metrics changed: --all or the page"
+    if pairing:
+        yield pairing
     known = [*first, *rest]
     measured = [side for side in sides if side.is_measurement]
     if measured:
-        backend = measured[0].engine.partition(" ")[0]
-        yield MEASURED.format(f"{backend}:{measured[0].place}")
-    elif known and all(row.change in (Effect.UNKNOWN, Effect.SAME) for row in known):
+        yield MEASURED.format(f"{measured[0].backend}:{measured[0].place}")
+    elif (
+        not pairing and known and all(row.change in (Effect.UNKNOWN, Effect.SAME) for row in known)
+    ):
         yield SINGLE if min(side.rows.height for side in sides) == 1 else SAME
 
 

@@ -15,7 +15,7 @@ class RunProgress:
 
     Of at most `total_s` simulated seconds, `sim_s` have passed in all runs together, and `packets`
     have left their bottlenecks; `part` of the work is done, from 0 to 1. If there are several
-    steps, `step` names the current one.
+    steps, `step` names the current one. `after` says what is done once the runs are.
     """
 
     done: int
@@ -26,6 +26,7 @@ class RunProgress:
     packets: int
     part: float
     step: str = ""
+    after: str = "judging and writing the results"
 
 
 class Watcher(Protocol):
@@ -40,13 +41,14 @@ def progress_line(state: RunProgress, elapsed_s: float) -> str:
     parts = [state.step] if state.step else []
     if state.total > 1:
         parts.append(f"{state.done} of {state.total} done")
-    else:
+    elif state.total:
         parts.append(f"{state.sim_s:,.1f} of {state.total_s:,.0f} s simulated")
     if state.failed:
         parts.append(f"{state.failed} failed")
-    parts.append(f"{state.packets / elapsed_s:,.0f} packets/s")
+    if state.total:
+        parts.append(f"{state.packets / elapsed_s:,.0f} packets/s")
     if state.part >= 1:
-        parts.append("judging and writing the results")
+        parts.append(state.after)
     elif state.part > 0:
         parts.append(f"{clock(elapsed_s * (1 - state.part) / state.part)} left")
     return ", ".join(parts)

@@ -22,7 +22,7 @@ from narrows.spec import registry
 
 ALIKE = 15.0
 """Lines with a smaller colour distance (`narrows.figures.vision`) can be confused."""
-DASHES: tuple[Dash, ...] = ("solid", "dash", "dot")
+DASHES: tuple[Dash, ...] = ("solid", "dash", "dot", "dashdot")
 HUES = tuple(f"flow:{number}" for number in range(7))
 """Keys of colours for classes that aren't congestion controls."""
 

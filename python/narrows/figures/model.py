@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 Floats: TypeAlias = NDArray[np.float64]
 LineKind: TypeAlias = Literal["line", "step", "points"]
-Dash: TypeAlias = Literal["solid", "dash", "dot"]
+Dash: TypeAlias = Literal["solid", "dash", "dot", "dashdot"]
 Scale: TypeAlias = Literal["linear", "log"]
 
 HEADROOM = 1.06

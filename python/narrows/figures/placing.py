@@ -94,20 +94,20 @@ def _with_label(
 
 
 def label_places(
-    panel: Panel, x_range: tuple[float, float], letter: float
+    panel: Panel, x_range: tuple[float, float], letter: float, title: float = 0.0
 ) -> Iterator[tuple[Guide, LabelPlace]]:
     """The guides of a panel of a stack, and where their labels cover the least of marks and labels.
 
     That is anywhere along a guide if both ends cover something. A letter takes the part `letter` of
-    the x axis.
+    the x axis, and the panel's title above the axes the part `title`.
     """
     shown = replace(panel, x_range=x_range, y_range=panel.limits(x_range))
     taken = points_of(shown)
     for guide in panel.guides:
         width = letter * len(guide.label)
-        place, covered = _best_place(shown, guide, width, taken)
+        place, covered = _best_place(shown, guide, width, taken, title=title)
         if covered:
-            place, _ = _best_place(shown, guide, width, taken, inner=True)
+            place, _ = _best_place(shown, guide, width, taken, inner=True, title=title)
         yield guide, place
         taken = _with_label(taken, _height(shown, guide), place, width)
 
@@ -119,6 +119,7 @@ def _best_place(
     taken: tuple[Floats, Floats],
     *,
     inner: bool = False,
+    title: float = 0.0,
 ) -> tuple[LabelPlace, int]:
     """The first of the places with the fewest points below the label, and their number.
 
@@ -132,7 +133,8 @@ def _best_place(
     for place in _places(guide, width, inner):
         below, left = place.below, place.begin(width)
         low, high = (at - HEADROOM_OF_LABEL, at) if below else (at, at + HEADROOM_OF_LABEL)
-        inside = low >= 0 if below else high <= 1 + 0.75 * HEADROOM_OF_LABEL
+        above = high <= 1 or (left >= title and high <= 1 + 0.75 * HEADROOM_OF_LABEL)
+        inside = low >= 0 if below else above
         over = (x >= left) & (x <= left + width)
         covered = int(np.count_nonzero(over & (y > low) & (y < high)))
         found.append((place, covered if inside else len(x) + 1))

@@ -16,7 +16,12 @@ from narrows.figures.palette import colour
 
 WIDTH, HEIGHT = 220, 44
 """In pixels."""
-_DASHES = {"solid": "", "dash": ' stroke-dasharray="6 3"', "dot": ' stroke-dasharray="2 2"'}
+_DASHES = {
+    "solid": "",
+    "dash": ' stroke-dasharray="6 3"',
+    "dot": ' stroke-dasharray="2 2"',
+    "dashdot": ' stroke-dasharray="6 2 2 2"',
+}
 _EDGE = 2.0
 
 

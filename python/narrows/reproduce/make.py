@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from narrows.backends import Backend, get_backend
 from narrows.errors import InputError, Problem, SpecError
-from narrows.execute import BatchOutcome, Watcher
-from narrows.reproduce import ledger
+from narrows.execute import BatchOutcome, RunProgress, Watcher
+from narrows.reproduce import judgements, ledger
 from narrows.reproduce.catalogue import select
 from narrows.reproduce.exhibit import CONFIDENCE, Data, Exhibit, Finding, Picture, Scope
 from narrows.reproduce.gather import Work, work
@@ -20,6 +20,7 @@ from narrows.reproduce.settle import LOOKS, SettledFigure, settle
 from narrows.reproduce.site import (
     ChangedFigure,
     StoredFigure,
+    own_profiles,
     write_changed_page,
     write_figure_files,
     write_site,
@@ -66,6 +67,8 @@ class Reproduction:
     gathered: BatchOutcome
     pages: dict[str, Path]
     index: Path | None
+    whole: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    """The verdicts on whole figures that are known, by claim and kernel."""
 
     @property
     def none_refuted(self) -> bool:
@@ -114,10 +117,16 @@ def reproduce(
     if sets:
         written = {_key(one.work): one for one in outcomes if not one.work.variation}
         changed = [one for one in outcomes if one.work.variation]
-        both = tuple(_make(one, place, written.get(_key(one.work))) for one in changed)
+        both = tuple(
+            _make(one, place, written.get(_key(one.work))) for one in _report_each(changed, watcher)
+        )
         return Reproduction(both, refused, gathered, _changed_pages(both, place, sets), None)
     kept = [entry for part in ledger.read_known(place) for entry in part]
-    made = with_versions([_make(item, place) for item in outcomes], kept, real=backend != "sim")
+    made = with_versions(
+        [_make(item, place) for item in _report_each(outcomes, watcher)],
+        kept,
+        real=backend != "sim",
+    )
     ran = f"{engine.engine}{ledger.VARIED}" if vary_paths else engine.engine
     entries = [
         ledger.entry(
@@ -133,7 +142,19 @@ def reproduce(
     place.mkdir(parents=True, exist_ok=True)  # it doesn't exist if all figures were refused
     known = ledger.write(place, entries)
     pages, index = write_site(place, known, [item.stored for item in made], engine.name)
-    return Reproduction(made, refused, gathered, pages, index)
+    whole = _whole_verdicts(place, engine.name) if smaller else {}
+    return Reproduction(made, refused, gathered, pages, index, whole)
+
+
+def _whole_verdicts(out: Path, backend: str) -> dict[tuple[str, str], str]:
+    """Returns the verdicts on whole figures found in `out` or recorded, by claim and kernel."""
+    entries = [entry for part in ledger.read_known(out) for entry in part]
+    return {
+        (entry.claim, entry.way.profile): line.standing(entry).verdict
+        for line in ledger.lines(entries, own_profiles(), judgements.read_known(out))
+        for entry in line.entries
+        if not entry.way.quick and entry.way.backend == backend
+    }
 
 
 def _changed_pages(
@@ -205,6 +226,17 @@ def _profiles(exhibit: Exhibit, backend: Backend, wanted: str | None) -> Sequenc
 
 def _key(item: Work) -> tuple[str, Scope]:
     return item.exhibit.identifier, item.scope
+
+
+def _report_each(
+    outcomes: Sequence[SettledFigure], watcher: Watcher | None
+) -> Iterator[SettledFigure]:
+    """Yields the figures to draw, each reported to the watcher."""
+    for number, outcome in enumerate(outcomes, 1):
+        if watcher is not None:
+            told = f"drawing figure {number} of {len(outcomes)}"
+            watcher(RunProgress(0, 0, 0, 0.0, 0.0, 0, 1.0, after=told))
+        yield outcome
 
 
 def _make(

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from narrows.execute import BatchOutcome, Watcher
+from narrows.execute import BatchOutcome, RunProgress, Watcher
 from narrows.report import Check
 from narrows.reproduce.exhibit import CONFIDENCE, Data, Finding
 from narrows.reproduce.gather import Work, gather, measurements
@@ -32,6 +32,25 @@ class SettledFigure:
     work: Work
     data: Data
     findings: tuple[Finding, ...]
+
+
+@dataclass(slots=True)
+class LookProgress:
+    """Reports one look to a watcher: its own runs, without the `earlier` ones, then judging."""
+
+    watcher: Watcher
+    step: str
+    earlier: int = 0
+
+    def __call__(self, state: RunProgress, /) -> None:
+        """Reports the runs of this look."""
+        own = {"done": state.done - self.earlier, "total": state.total - self.earlier}
+        self.watcher(replace(state, step=self.step, after="judging the figures", **own))
+
+    def judges(self, number: int, count: int) -> None:
+        """Reports that a figure of this number is judged."""
+        told = f"judging figure {number} of {count}"
+        self.watcher(RunProgress(0, 0, 0, 0.0, 0.0, 0, 1.0, self.step, told))
 
 
 def every_check(finding: Finding) -> bool:
@@ -64,6 +83,7 @@ def settle(
     """
     outcomes: dict[int, SettledFigure] = {}
     varied: dict[int, frozenset[int]] = {}
+    known: set[str] = set()
     waiting, done = list(range(len(works))), BatchOutcome(0, 0, (), 0, 0.0)
     for look in range(looks):
         if not waiting:
@@ -71,9 +91,15 @@ def settle(
         grown = {
             i: _with_more_trials(works[i], 2**look, varied.get(i, frozenset())) for i in waiting
         }
-        more = gather(list(grown.values()), out, jobs=jobs, watcher=watcher)
+        wanted = {job.key for item in grown.values() for job in item.jobs()}
+        step = f"look {look + 1} of up to {looks}" if looks > 1 else ""
+        told = LookProgress(watcher, step, len(known & wanted)) if watcher else None
+        known |= wanted
+        more = gather(list(grown.values()), out, jobs=jobs, watcher=told)
         done += more if look == 0 else replace(more, stored=0)  # the first look stored them
-        for i, item in grown.items():
+        for number, (i, item) in enumerate(grown.items(), 1):
+            if told:
+                told.judges(number, len(grown))
             outcomes[i] = _judge(item, out, looks)
             varied[i] = varied.get(i, frozenset()) | _same(outcomes[i])
         waiting = [i for i in waiting if not all(map(until, outcomes[i].findings))]

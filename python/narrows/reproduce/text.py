@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from narrows.report import Check
 from narrows.reproduce.claims import KINDS
@@ -26,7 +26,7 @@ def reproduction_lines(done: Reproduction, *, verbose: bool = False) -> Iterator
     With `verbose` the rule of every check with its history, and the pictures.
     """
     for item in done.made:
-        yield from _figure_lines(item, verbose=verbose)
+        yield from _figure_lines(item, done.whole, verbose=verbose)
         yield ""
     for refusal in done.refused:
         yield from _wrap(f"{refusal.exhibit.identifier}: not run here. {refusal.reason}")
@@ -43,7 +43,9 @@ def reproduction_lines(done: Reproduction, *, verbose: bool = False) -> Iterator
     yield f"page: {page}"
 
 
-def _figure_lines(item: ReproducedFigure, *, verbose: bool) -> Iterator[str]:
+def _figure_lines(
+    item: ReproducedFigure, whole: Mapping[tuple[str, str], str], *, verbose: bool
+) -> Iterator[str]:
     yield from _wrap(f"{item.exhibit.identifier}: {item.exhibit.source}")
     way = (item.scope.profile, item.exhibit.in_words(item.scope), item.variation)
     yield from _wrap(f"{item.exhibit.title} ({', '.join(filter(None, way))})")
@@ -54,7 +56,13 @@ def _figure_lines(item: ReproducedFigure, *, verbose: bool) -> Iterator[str]:
     before = {one.claim: one for one in item.unchanged.findings} if item.unchanged else {}
     for finding in item.findings:
         told = finding_lines if verbose else _short_finding_lines
-        yield from told(finding, before.get(finding.claim), values_in(item.variation))
+        extent = _extent(finding, whole.get((finding.claim, item.scope.profile)))
+        yield from told(
+            finding,
+            before.get(finding.claim),
+            values_in(item.variation),
+            extent if item.scope.quick else "",
+        )
     yield from (f"  figure: {file}" for file in item.stored.pictures if file.endswith(".png"))
 
 
@@ -79,10 +87,16 @@ def _value_lines(item: ReproducedFigure) -> Iterator[str]:
     )
 
 
-def _headline(finding: Finding, unchanged: Finding | None, change: str) -> str:
+def _extent(finding: Finding, whole: str | None) -> str:
+    """Says after a verdict that a small grid has it, and that of the whole figure if it differs."""
+    beside = f" ({whole} on the whole figure)" if whole not in (None, finding.verdict) else ""
+    return f" on the small grid{beside}"
+
+
+def _headline(finding: Finding, unchanged: Finding | None, change: str, extent: str) -> str:
     """Returns the verdict on a claim, or whether it still holds with a change of conditions."""
     if not change:
-        return f"{finding.verdict}: {finding.claim}"
+        return f"{finding.verdict}{extent}: {finding.claim}"
     words = still_holds(finding)
     if "," in words:
         words += ","
@@ -91,14 +105,14 @@ def _headline(finding: Finding, unchanged: Finding | None, change: str) -> str:
 
 
 def finding_lines(
-    finding: Finding, unchanged: Finding | None = None, change: str = ""
+    finding: Finding, unchanged: Finding | None = None, change: str = "", extent: str = ""
 ) -> Iterator[str]:
     """Yields a claim with every check, its rule with the history, and the notes.
 
     Beside a finding under a `change` of conditions, `unchanged` has the values as the document has
     it.
     """
-    yield from _wrap(_headline(finding, unchanged, change), 2)
+    yield from _wrap(_headline(finding, unchanged, change, extent), 2)
     reasons = [finding.reason] if finding.reason and finding.verdict == "differs" else []
     for check in [*finding.checks, *reasons]:
         yield from _check_lines(check)
@@ -110,10 +124,10 @@ def finding_lines(
 
 
 def _short_finding_lines(
-    finding: Finding, unchanged: Finding | None = None, change: str = ""
+    finding: Finding, unchanged: Finding | None = None, change: str = "", extent: str = ""
 ) -> Iterator[str]:
     """Yields a claim with a line for each check, and the reason for a difference if known."""
-    yield from _wrap(_headline(finding, unchanged, change), 2)
+    yield from _wrap(_headline(finding, unchanged, change, extent), 2)
     for check in finding.checks:
         yield from _wrap(_in_brief(check), 4)
         yield from _unchanged_lines(check, unchanged)

@@ -11,6 +11,7 @@ from narrows.figures.interactive import grid, stack
 from narrows.figures.interactive.plot import Plot
 from narrows.figures.interactive.thin import thin
 from narrows.figures.model import Figure
+from narrows.figures.telling_apart import tell_apart
 
 __all__ = ["plots", "thin"]
 
@@ -21,6 +22,7 @@ def plots(figure: Figure) -> list[Plot]:
     A long line keeps the first, minimum, maximum and last value of each of many intervals, so no
     peak is lost.
     """
+    figure = tell_apart(figure)
     if figure.stack is not None:
         return [stack.plot(figure, figure.stack)]
     return [

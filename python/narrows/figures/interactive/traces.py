@@ -11,7 +11,12 @@ from narrows.figures import shapes
 from narrows.figures.interactive.plot import exactly, numbers, words
 from narrows.figures.model import Bar, BoxPlot, Cloud, Floats, Heat, Line, LineKind, Mark, entry_of
 
-DASHES = {"solid": "solid", "dash": "8px,4px", "dot": "2px,3px"}
+DASHES = {"solid": "solid", "dash": "8px,4px", "dot": "2px,3px", "dashdot": "8px,3px,2px,3px"}
+SYMBOLS = {
+    "o": "circle", "s": "square", "^": "triangle-up", "D": "diamond", "v": "triangle-down",
+    "P": "cross", "X": "x", "<": "triangle-left", ">": "triangle-right",
+}  # fmt: skip
+"""The names of markers in plotly.js."""
 
 
 def traces(mark: Mark) -> list[dict[str, Any]]:
@@ -41,11 +46,10 @@ def _line(line: Line) -> dict[str, Any]:
     }
     if line.kind == "points":
         size = 9 if line.marker else 4
-        trace |= {"mode": "markers", "marker": {"color": f"@{line.colour}", "size": size}}
+        marker = {"color": f"@{line.colour}", "size": size} | _symbol(line)
         if line.hollow:
-            rim = {"color": f"@{line.colour}", "width": 1.5}
-            trace |= {"marker": {"color": "@ground", "size": size, "line": rim}}
-        return trace | _spread(line)
+            marker |= {"color": "@ground", "line": {"color": f"@{line.colour}", "width": 1.5}}
+        return trace | {"mode": "markers", "marker": marker} | _spread(line)
     trace |= {
         "mode": "lines+markers" if line.marker else "lines",
         "connectgaps": False,
@@ -58,9 +62,16 @@ def _line(line: Line) -> dict[str, Any]:
             **({"simplify": False} if line.exact else {}),
         },
     }
+    if symbol := _symbol(line):
+        trace["marker"] = symbol
     if line.fill:
         trace |= {"fill": "tozeroy", "fillcolor": f"@{line.colour}/0.13"}
     return trace | _spread(line)
+
+
+def _symbol(line: Line) -> dict[str, Any]:
+    """The marker's shape, unless that is plotly's own choice."""
+    return {} if line.marker in ("", "o") else {"symbol": SYMBOLS[line.marker]}
 
 
 def _spread(line: Line) -> dict[str, Any]:

@@ -28,21 +28,20 @@ def tails(scenario: Scenario, tables: Tables, groups: Groups = None) -> Figure:
     classes = frames.flow_classes(scenario, groups)
     named = list(groups) if groups is not None else [str(f["cca"]) for f in scenario["flows"]]
     done = transfers(scenario, tables["completions"], named)
-    panels = (
-        _panel(_probes(scenario, tables, classes), "Round-trip times of probes", "ms"),
-        _times_panel(
-            scenario, done, [m for m in classes if not _shows(scenario, m)], "Transfers and pages"
-        ),
-        _times_panel(
-            scenario, done, [m for m in classes if _shows(scenario, m)], "Frames of calls"
-        ),
+    calls = [members for members in classes if _shows(scenario, members)]
+    others = [members for members in classes if members not in calls]
+    every = (
+        _panel(_probes(scenario, tables, classes), "Probes", "Round-trip time (ms)"),
+        _times_panel(scenario, done, others, "Transfers and pages", "Completion time (s)"),
+        _times_panel(scenario, done, calls, "Frames of calls", "Delay (s)"),
     )
+    panels = tuple(panel for panel in every if panel.marks)
     return Figure(
         frames.title(scenario, groups, ": tails of delays"),
         frames.conditions(scenario, groups),
-        tuple(panel for panel in panels if panel.marks),
+        panels,
         "The share of probes, transfers and pages that took longer than each value.",
-        columns=2,
+        columns=min(2, max(len(panels), 1)),
         name="tails",
     )
 
@@ -63,7 +62,9 @@ def _shows(scenario: Scenario, members: FlowClass) -> bool:
     return kind_of(scenario["flows"][members.flows[0]]) == MEDIA
 
 
-def _times_panel(scenario: Scenario, done: Columns, classes: list[FlowClass], title: str) -> Panel:
+def _times_panel(
+    scenario: Scenario, done: Columns, classes: list[FlowClass], title: str, label: str
+) -> Panel:
     marks: list[Mark] = []
     limits = {}
     for members in classes:
@@ -77,7 +78,7 @@ def _times_panel(scenario: Scenario, done: Columns, classes: list[FlowClass], ti
         if limit_ns is not None:
             limits[f"deadline {limit_ns / 1e9:g} s"] = limit_ns / 1e9
     guides = tuple(Guide(at, label, upright=True) for label, at in limits.items())
-    return _panel(marks, title, "s", guides)
+    return _panel(marks, title, label, guides)
 
 
 def _above(members: FlowClass, values: Floats, weights: Floats, before: list[Mark]) -> Line:
@@ -90,10 +91,10 @@ def _above(members: FlowClass, values: Floats, weights: Floats, before: list[Mar
     return Line(members.label, values, np.maximum(share, LEAST), hue, dash=dash, kind="step")
 
 
-def _panel(marks: list[Mark], title: str, unit: str, guides: tuple[Guide, ...] = ()) -> Panel:
+def _panel(marks: list[Mark], title: str, label: str, guides: tuple[Guide, ...] = ()) -> Panel:
     shares = [mark.y.min() for mark in marks if isinstance(mark, Line)]
     least = 0.7 * float(min(shares, default=LEAST))
     return Panel(
-        f"x ({unit})", "Share above x", tuple(marks), title,
+        label, "Share that takes longer", tuple(marks), title,
         x_range=(None, None), y_range=(least, 1.0), y_scale="log", guides=guides,
     )  # fmt: skip

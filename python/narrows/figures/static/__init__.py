@@ -17,6 +17,7 @@ from matplotlib.figure import Figure as Canvas
 from narrows.figures.model import Figure
 from narrows.figures.static import grid, stack
 from narrows.figures.static.style import DPI, WIDTH_IN, style, width_of
+from narrows.figures.telling_apart import tell_apart
 from narrows.store.owned import owned_file
 
 __all__ = ["DPI", "WIDTH_IN", "draw", "save", "style"]
@@ -52,6 +53,7 @@ def draw(figure: Figure, kind: type[Canvas] = Canvas) -> Canvas:
 
     `kind` is the class of the figure.
     """
+    figure = tell_apart(figure)
     layout = stack if figure.stack is not None else grid
     canvas = kind(figsize=(width_of(figure), layout.height(figure)), **layout.OPTIONS)
     FigureCanvasAgg(canvas)

@@ -17,6 +17,7 @@ from narrows.figures.noting import note_places
 from narrows.figures.placing import places_across
 from narrows.figures.static import marks
 from narrows.figures.static.fields import draw_note
+from narrows.figures.static.legend import legend
 from narrows.figures.static.means import average_long
 from narrows.figures.static.style import BOLD, FAINT, GRID, GUIDE_LETTER_IN, size_of, width_of
 
@@ -25,9 +26,7 @@ if TYPE_CHECKING:
 
 HEAD_IN = 0.72
 FOOT_IN = 0.12
-LEGEND_IN = 0.24
 PAPER_HEAD_IN = 0.1
-KEY_IN, MOST_KEYS = 0.5, 7
 LETTER_IN = 0.072
 """The width of a letter of a label."""
 NARROW = 3.0
@@ -40,8 +39,13 @@ OPTIONS: dict[str, Any] = {"layout": "constrained"}
 
 def height(figure: Figure) -> float:
     """The height of the picture in inches."""
+    return _inner(figure) + legend(figure, _inner(figure)).height
+
+
+def _inner(figure: Figure) -> float:
+    """The height of the picture without its legend."""
     rows = -(-len(figure.panels) // figure.columns)
-    return _head(figure) + rows * figure.height + FOOT_IN + _legend_rows(figure) * LEGEND_IN
+    return _head(figure) + rows * figure.height + FOOT_IN
 
 
 def _head(figure: Figure) -> float:
@@ -49,23 +53,13 @@ def _head(figure: Figure) -> float:
     return HEAD_IN if figure.paper_in is None else PAPER_HEAD_IN
 
 
-def _keys_in_a_row(figure: Figure) -> int:
-    """How many keys of the legend fit side by side."""
-    longest = max((len(label) for label in figure.legend()), default=0)
-    return max(min(MOST_KEYS, int(width_of(figure) / (KEY_IN + LETTER_IN * longest))), 1)
-
-
-def _legend_rows(figure: Figure) -> int:
-    return -(-len(figure.legend()) // _keys_in_a_row(figure))
-
-
 def draw(figure: Figure, canvas: Canvas) -> None:
     """Draws every panel, the heading and the legend."""
-    keys = [marks.key(mark, label) for label, mark in figure.legend().items()]
+    keys = legend(figure, _inner(figure))
     high = height(figure)
     engine: Any = canvas.get_layout_engine()
     foot = FOOT_IN / high
-    top = (_head(figure) + _legend_rows(figure) * LEGEND_IN) / high
+    top = (_head(figure) + keys.height) / high
     engine.set(rect=(0.005, foot, 0.985, 1 - foot - top), h_pad=0.06, w_pad=0.06)
     if figure.paper_in is None:
         title, told, room = figure.title, figure.subtitle, 0.97 * width_of(figure)
@@ -82,16 +76,7 @@ def draw(figure: Figure, canvas: Canvas) -> None:
             _label(axes, figure, place)
         else:
             axes.set_visible(False)
-    if keys:
-        canvas.legend(
-            handles=keys,
-            ncols=_keys_in_a_row(figure),
-            loc="upper left",
-            frameon=False,
-            fontsize=8.5,
-            bbox_to_anchor=(0.005, 1 - (_head(figure) - 0.08) / high),
-            handlelength=2.2,
-        )
+    keys.draw(canvas, 1 - (_head(figure) - 0.08) / high)
 
 
 def _label(axes: Axes, figure: Figure, place: int) -> None:

@@ -53,11 +53,14 @@ def draw(figure: Figure, canvas: Canvas) -> None:
     legend = _legend_rows(figure)
     top, high, wide = _top(figure, legend), height(figure), width_of(figure)
     inner = wide - LEFT_IN - RIGHT_IN
+    longest = max((len(panel.title) for panel in figure.panels), default=0)
+    size = min(TITLE_SIZE, TITLE_SIZE * (inner + RIGHT_IN) / (LETTER_IN * max(longest, 1)))
     for index, panel in enumerate(figure.panels):
         bottom = high - top - figure.height - index * (figure.height + GAP_IN)
         box = (LEFT_IN / wide, bottom / high, inner / wide, figure.height / high)
         shown = average_long(show_coinciding(panel, figure.height), common.x_range, inner)
-        _panel(canvas.add_axes(box), common, shown, inner, last=index == len(figure.panels) - 1)
+        last = index == len(figure.panels) - 1
+        _panel(canvas.add_axes(box), common, shown, inner, size, last=last)
     _heading(canvas, figure, legend, high)
 
 
@@ -114,14 +117,15 @@ def _span_key(span: Span) -> Artist:
     return Patch(facecolor=shade, alpha=1.0 if strip else 0.3, label=span.label)
 
 
-def _panel(axes: Axes, common: Stack, panel: Panel, wide: float, last: bool) -> None:
-    """Draws a panel that is `wide` inches wide."""
+def _panel(
+    axes: Axes, common: Stack, panel: Panel, wide: float, size: float, *, last: bool
+) -> None:
+    """Draws a panel that is `wide` inches wide, with a title of this size."""
     axes.set_xlim(*common.x_range)
     axes.set_ylim(*panel.limits(common.x_range))
     # A given y saves matplotlib's search for a free place, a third of the drawing time.
     pad = 9 if panel.spans else 4
-    room = (wide + RIGHT_IN) / LETTER_IN
-    size = min(TITLE_SIZE, TITLE_SIZE * room / max(len(panel.title), 1))
+    size = min(size, TITLE_SIZE * (wide + RIGHT_IN) / (LETTER_IN * max(len(panel.title), 1)))
     axes.set_title(panel.title, loc="left", size=size, weight="bold", y=1.0, pad=pad)
     axes.set_ylabel(panel.y_label)
     axes.yaxis.set_label_coords(-LABEL_IN / wide, 0.5)
@@ -132,7 +136,8 @@ def _panel(axes: Axes, common: Stack, panel: Panel, wide: float, last: bool) -> 
     tall = axes.get_window_extent().height / axes.figure.dpi
     strip = [one for one in map(common.clip, panel.spans) if one.end > one.start]
     _shade(axes, strip, 1 + STRIP_GAP_IN / tall, STRIP_IN / tall, 1.0)
-    for guide, place in label_places(panel, common.x_range, GUIDE_LETTER_IN / wide):
+    title = LETTER_IN * size / TITLE_SIZE * len(panel.title) / wide
+    for guide, place in label_places(panel, common.x_range, GUIDE_LETTER_IN / wide, title):
         marks.draw_guide(axes, guide, place)
     for mark in panel.marks:
         marks.draw(axes, mark)

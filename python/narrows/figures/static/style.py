@@ -44,7 +44,12 @@ STYLE: dict[Any, Any] = {
     "text.parse_math": False,
 }
 
-DASHES: dict[str, Any] = {"solid": "-", "dash": (0, (5, 2)), "dot": (0, (1.2, 1.4))}
+DASHES: dict[str, Any] = {
+    "solid": "-",
+    "dash": (0, (5, 2)),
+    "dot": (0, (1.2, 1.4)),
+    "dashdot": (0, (5, 1.5, 1.2, 1.5)),
+}
 
 
 def size_of(text: str, size: float, room_in: float) -> float:
