@@ -441,10 +441,13 @@ def test_given_values_replace_estimates_and_files_are_merged(
     assert result.trials[0].scenario["path"]["rate_bps"] == 100_000_000
 
 
-def standing_queue(shift_ms: int = 0) -> dict[str, object]:
+def standing_queue(shift_ms: int = 0, late_s: float = 0.0) -> dict[str, object]:
     """A measurement at 10 Mbit/s whose RTT is 60 to 80 ms, as of a queue that never empties."""
     rtts = [60, 70, 80, 70, 60, 70, 80, 70]
-    rows = [interval(n, 603_000, rtt=(ms + shift_ms) * 1000) for n, ms in enumerate(rtts)]
+    rows = [
+        interval(n, 603_000, rtt=(ms + shift_ms) * 1000, end=n * 0.5 + 0.5 + late_s)
+        for n, ms in enumerate(rtts)
+    ]
     return {**IPERF3, "intervals": [{"streams": [one], "sum": {}} for one in rows]}
 
 
@@ -455,8 +458,18 @@ def test_the_buffer_follows_from_the_given_rate_and_rtt(tmp_path: Path) -> None:
     buffer_bytes = 10e6 * (80 - 40) / 8e3
     assert result.trials[0].scenario["path"]["buffer"] == {"bytes": buffer_bytes}
     assert 'buffer = "50000b"' in result.spec
-    backlog = result.trials[0].tables["queue_samples"]["backlog_bytes"]
-    assert max(backlog.drop_nulls()) <= buffer_bytes
+    queue = result.trials[0].tables["queue_samples"]
+    least, most = (round(10e6 * ms / 8e3) for ms in (60 - 40, 80 - 40))
+    assert queue["backlog_bytes"].to_list()[:4] == [None, least, (least + most) / 2, most]
+    assert queue["backlog_bytes"].max() == most == buffer_bytes
+
+
+def test_clients_that_report_at_different_times_each_show_the_whole_queue(tmp_path: Path) -> None:
+    clients = [file(tmp_path, f"{ms}.json", standing_queue(late_s=ms / 1e3)) for ms in (0, 20)]
+    overrides = ["path.rate=20mbit", "path.rtt=40ms"]
+    result = import_files(clients, overrides=overrides, out=tmp_path / "out")
+    queue = result.trials[0].tables["queue_samples"].drop_nulls("backlog_bytes")
+    assert queue["backlog_bytes"].to_list()[:4] == [50_000, 50_000, 75_000, 75_000]
 
 
 def test_a_given_rtt_is_that_of_every_flow(tmp_path: Path) -> None:

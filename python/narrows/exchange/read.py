@@ -66,7 +66,7 @@ def read_files(
     parts = [_read(Path(file), form) for file in files]
     measured, place = _merge([part for part, _ in parts]), Path(files[0])
     loaded, flows, path = _describe(measured, place, overrides)
-    tables = _tables(measured, flows, path.known)
+    tables = _tables(measured, flows, path)
     info = RunInfo(
         backend=BACKEND,
         engine=parts[0][1],
@@ -247,12 +247,12 @@ def _given_places(overrides: Sequence[str]) -> set[str]:
 def _tables(
     measured: FileMeasurements,
     flows: Sequence[Mapping[str, Any]],
-    capacity_known: bool,
+    path: PathEstimate,
 ) -> dict[str, pl.DataFrame]:
     samples = join(measured.flows)
     queue = measured.queue
     if queue is None:
-        queue = queue_samples(flows, samples, capacity_known)
+        queue = queue_samples(flows, samples, path.known, path.rate_bps)
     return {
         "flow_samples": samples,
         "queue_samples": queue,
