@@ -372,6 +372,10 @@ def test_an_imports_round_trips_and_retransmissions_are_compared(tmp_path: Path)
     )
     assert "retransmissions" in rows
     assert "retransmission_rate" not in rows  # iperf3 doesn't say how many packets were sent
+    assert "queue" not in rows  # which follows from the round trips
+    assert made.notes[0] in list(lines(made))
+    assert made.notes[0].startswith(f"{backends[1]}: It shows no queue.")
+    assert "It shows no queue." in Path(made.files["page"]).read_text()
     assert all(len(row.reference_values) == 1 for row in made.rows)
     told = [line.split(backends[1])[0] for line in lines(made) if " agree" in line]
     assert told
@@ -394,7 +398,7 @@ def test_a_comparison_says_that_the_capacity_is_unknown(tmp_path: Path) -> None:
         (made,) = compare(
             spec, backends=backends, trials=3, max_trials=3, out=tmp_path / "out"
         ).made
-        told = [line for line in lines(made) if "shows the bottleneck's capacity" in line]
+        told = [line for line in lines(made) if "the bottleneck's capacity" in line]
         assert len(told) == (0 if given else 1)
         used = [row for row in made.rows if row.cell.quantity == "utilization"]
         assert len(used) == (1 if given else 0)
@@ -516,7 +520,8 @@ def test_a_file_is_imported_with_the_path_of_its_specification(
     spec = file(tmp_path, "link.toml", SIMULATED.replace('"bbr"', '"cubic"'))
     beside = ("--trials", "2", "--max-trials", "2", "--out", "out")
     run_cli("compare", str(spec), "--backends", f"sim,import:{measured}", *beside)
-    assert capsys.readouterr().out.count("import:client.json") == 2  # the heading and the verdict
+    # the heading, the verdict and the note on the queue
+    assert capsys.readouterr().out.count("import:client.json") == 3
     assert json.loads(Path("out/compare.json").read_text())["reference"] == "import:client.json"
     (place,) = Path("narrows-results").glob("client-*")
     path = open_result(place).trials[0].scenario["path"]
