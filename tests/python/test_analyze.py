@@ -332,6 +332,7 @@ duration = "8s"
     page = (place / "report.html").read_text()
     assert "unknown capacity" in page
     assert "Loss at the bottleneck" not in page
+    assert "<dt>Hosts</dt><dd>unknown</dd>" in page
     assert found.summary["runs"][0]["flows"][0]["retransmits"] > 0
 
 

@@ -512,6 +512,26 @@ def test_the_page_names_only_what_was_estimated(
         assert ("delay" in comment.partition(" are estimates")[0]) == (not given)
 
 
+@pytest.mark.parametrize(
+    ("start", "said"),
+    [
+        ({}, "unknown"),
+        ({"system_info": "Linux vm 6.18.44-fc #1 SMP x86_64"}, "Linux 6.18.44-fc"),
+        ({"system_info": "?"}, "unknown"),
+    ],
+)
+def test_the_page_names_the_system_that_was_measured(
+    start: dict[str, str], said: str, tmp_path: Path
+) -> None:
+    source = {**IPERF3, "start": {**IPERF3["start"], **start}}
+    result = import_files([file(tmp_path, "client.json", source)], out=tmp_path / "out")
+    page = (result.path / "report.html").read_text()
+    assert f"<dt>Hosts</dt><dd>{said}</dd>" in page
+    assert not [
+        word for word in ("linux-6.12", "droptail", "<dt>Seed", "--backend") if word in page
+    ]
+
+
 def test_a_file_is_imported_with_the_path_of_its_specification(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:

@@ -77,6 +77,7 @@ def read_files(
         wall_s=0.0,
         conditions={
             "files": [Path(file).name for file in files],
+            "systems": sorted({part.system for part, _ in parts if part.system}),
             "given": [place for place in PARTS.values() if place in _given_places(overrides)],
         },
     )
