@@ -45,7 +45,7 @@ class PathEstimate:
 
     If the capacity isn't `known`, the rate is the highest that was seen; if the delay isn't, it is
     only a stand-in. If no queue shows the buffer, it is a guess: a BDP, or `GUESS_S` if the delay
-    is unknown, too.
+    is unknown, too. `usual_rtt_ns` is the flow's own RTT if its bursts wait in no simulated queue.
     """
 
     rate_bps: int
@@ -54,6 +54,7 @@ class PathEstimate:
     known: bool
     delay_known: bool
     buffer_known: bool = True
+    usual_rtt_ns: int | None = None
 
 
 def round_trip_ms(flow: Flow) -> float | None:
@@ -77,19 +78,19 @@ def estimate(
     # The RTTs of thin flows are longer by delayed acknowledgements.
     most = max(flow["received_bytes"] for flow in flows) / 2
     delays = [_most_delay_ms(flow) for flow in flows if flow["received_bytes"] >= most]
-    known = _any_queue(flows)
+    known, usual_rtt_ns = _any_queue(flows), None
     if len(flows) == 1 and "causes" in flows[0]:  # an import shows no packets, so no causes
         rate_bps, known = _rate_of_single_flow(flows[0], rate_bps)
         shared = flows[0]["causes"]["first"] == "fair_share"
         if shared and flows[0]["vantage"] == "sender":
             return _share(flows[0])
-        rtt_ns = _usual_rtt(flows[0]) or rtt_ns
+        usual_rtt_ns = _usual_rtt(flows[0])
     queue = rate_bps * max(delays, default=0.0) / 8e3
     shown = known and queue > 0
     if not shown:
         queue = max(queue, rate_bps * (rtt_ns / 1e9 if rtts else GUESS_S) / 8)
     buffer = max(round(queue), PACKET_BYTES)
-    return PathEstimate(rate_bps, rtt_ns, buffer, known, bool(rtts), shown)
+    return PathEstimate(rate_bps, rtt_ns, buffer, known, bool(rtts), shown, usual_rtt_ns)
 
 
 def _most_delay_ms(flow: Flow) -> float:

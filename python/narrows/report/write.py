@@ -16,7 +16,7 @@ from narrows.report.accounts import COUNTS, Account, accounts
 from narrows.report.commands import as_typed, both_ways
 from narrows.report.page import PageContents, Run, joint_timeline, render
 from narrows.spec.estimates import PARTS, describe_estimates
-from narrows.spec.measured import capacity_known
+from narrows.spec.measured import capacity_known, delay_known
 from narrows.store import Result, open_result
 from narrows.store.atomic import write_text
 
@@ -102,10 +102,13 @@ def _lead(result: Result) -> str:
     if result.manifest["backend"] not in _OBSERVED:
         return ""
     first = result.trials[0]
-    told = describe_estimates([*PARTS, "queue"], first.info.conditions.get("given", ()))
-    unreached = "" if capacity_known(first.scenario) else _UNREACHED
+    known = capacity_known(first.scenario)
+    parts = [*PARTS, "queue"] if known else ["delay"] * delay_known(first.scenario)
+    told = describe_estimates(parts, first.info.conditions.get("given", ()))
+    estimated = f" The path's {told}" if told else ""
+    unreached = "" if known else _UNREACHED
     blocks = _BLOCKS if result.manifest["engine"] == "iperf3" else ""
-    return f"This is a measurement. The path's {told}{unreached}{blocks}"
+    return f"This is a measurement.{estimated}{unreached}{blocks}"
 
 
 def _hosts(result: Result) -> str:
