@@ -145,7 +145,7 @@ def _progress() -> Progress:
 
 def print_summary(result: Result, notes: Iterable[str] = ()) -> None:
     """Prints the flows, the bottleneck, `notes`, and the paths of the results."""
-    from narrows.metrics.trials import alike
+    from narrows.metrics.trials import INTERVALS, alike
 
     console = _console()
     runs = result.summary["runs"]
@@ -155,13 +155,14 @@ def print_summary(result: Result, notes: Iterable[str] = ()) -> None:
         console.print(_completion_table(runs))
     for line in application_lines(runs):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
-    for line in _link_lines(runs):
+    same = alike([[trial.info.digest for trial in result.trials]])
+    for line in (*_link_lines(runs), *[INTERVALS] * (len(runs) > 1 and not same)):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
     for run in runs:
         if "invalid" in run:
             warning = f"INVALID, seed {run['seed']}: {run['invalid']}"
             console.print(warning, style="bold red", markup=False, highlight=False, soft_wrap=True)
-    for note in (alike([[trial.info.digest for trial in result.trials]]), *notes):
+    for note in (same, *notes):
         if note:
             console.print(note, markup=False, highlight=False, soft_wrap=True)
     print_paths([result.path, *_pages(result)])
@@ -337,7 +338,9 @@ def flow_rows(runs: Sequence[Entry]) -> list[tuple[str, str, list[str]]]:
     A chain is one flow, with the means of its instances. With more than `MOST_ROWS` flows, all
     flows of a control share a row.
     """
-    flows = [flow for run in runs for flow in _chains_as_one(run["flows"])]
+    flows = [
+        {**flow, "run": at} for at, run in enumerate(runs) for flow in _chains_as_one(run["flows"])
+    ]
     names = list(dict.fromkeys(flow["name"] for flow in flows))
     if len(names) <= MOST_ROWS:
         by_name = [[flow for flow in flows if flow["name"] == name] for name in names]
@@ -373,15 +376,34 @@ def _name_label(group: Sequence[Entry], runs: int) -> str:
 
 def _row(group: Sequence[Entry], runs: int, label: str) -> tuple[str, str, list[str]]:
     """Sums shares and retransmissions within a run; the other values are means over flows."""
+    of_runs = [[flow for flow in group if flow["run"] == at] for at in range(runs)]
+
+    def means(key: str, form: str, scale: float = 1.0) -> str:
+        return _mean([average(flow[key] for flow in own) for own in of_runs], form, scale, "\n")
+
+    def totals(key: str, form: str, scale: float = 1.0) -> str:
+        sums = [total(flow[key] for flow in own) for own in of_runs]
+        known = any(found is not None for found in sums)
+        return _mean([found or 0 for found in sums] if known else [], form, scale, "\n")
+
     cells = [
-        cell(average(flow["goodput_mbps"] for flow in group), "{:.2f}"),
-        cell(total(flow["share"] for flow in group), "{:.1f}", 100 / runs),
-        cell(total(flow["retransmits"] for flow in group), "{:,.0f}", 1 / runs),
-        cell(average(flow["rtt_mean_ms"] for flow in group), "{:.1f}"),
-        cell(average(flow["rtt_p95_ms"] for flow in group), "{:.1f}"),
-        cell(average(flow["fct_s"] for flow in group), "{:.3f}"),
+        means("goodput_mbps", "{:.2f}"),
+        totals("share", "{:.1f}", 100),
+        totals("retransmits", "{:,.0f}"),
+        means("rtt_mean_ms", "{:.1f}"),
+        means("rtt_p95_ms", "{:.1f}"),
+        means("fct_s", "{:.3f}"),
     ]
     return label, str(group[0]["cca"]), cells
+
+
+def _mean(values: Sequence[float | None], form: str, scale: float, between: str = " ") -> str:
+    """Returns the mean over runs, and half of its interval if they vary."""
+    from narrows.metrics.intervals import reach
+
+    half = reach(values)
+    more = "" if half is None else f"{between}± {form.format(scale * half)}"
+    return cell(average(values), form, scale) + more
 
 
 def _completion_time(flow: Entry) -> float | None:
@@ -419,10 +441,10 @@ def _loss_line(losses: Sequence[Entry]) -> str:
 def _link_line(name: str, links: Sequence[Entry], rtt_ms: float) -> str:
     """Describes a link; `rtt_ms` is the path's delay: a BDP, where the rate is constant."""
 
-    def mean(key: str, form: str, scale: float = 1.0) -> Iterator[str]:
-        found = average(link[key] for link in links)
-        if found is not None:
-            yield form.format(found * scale)
+    def mean(key: str, words: str, form: str, scale: float = 1.0) -> Iterator[str]:
+        values = [link[key] for link in links]
+        if average(values) is not None:
+            yield words.format(_mean(values, form, scale))
 
     def queue(statistic: str) -> Iterator[str]:
         bdp, ms = (
@@ -431,15 +453,16 @@ def _link_line(name: str, links: Sequence[Entry], rtt_ms: float) -> str:
         parts = [] if bdp is None else [f"{bdp:.2f} BDP"]
         if ms is not None:
             varies = bdp is not None and abs(ms - bdp * rtt_ms) > 0.01 * ms
-            parts = [*([] if varies else parts), f"{ms:.1f} ms"]
+            waits = [link["queue_ms"][statistic] for link in links]
+            parts = [*([] if varies else parts), f"{_mean(waits, '{:.1f}', 1)} ms"]
         if parts:
             yield f"{' = '.join(parts)} ({statistic})"
 
     parts = (
-        *mean("utilization", "utilization {:.1f} %", 100),
-        *mean("loss_rate", "loss {:.3f} %", 100),
+        *mean("utilization", "utilization {} %", "{:.1f}", 100),
+        *mean("loss_rate", "loss {} %", "{:.3f}", 100),
         *(f"queue {told}" for told in [", ".join([*queue("mean"), *queue("p95")])] if told),
-        *mean("forwarded", "{:,.0f} packets forwarded"),
+        *mean("forwarded", "{} packets forwarded", "{:,.0f}"),
     )
     return f"{name}: {', '.join(parts) or 'unknown, since nothing shows its capacity'}"
 

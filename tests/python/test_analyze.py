@@ -3,6 +3,7 @@
 import gzip
 import json
 import re
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -332,16 +333,22 @@ duration = "8s"
     page = (place / "report.html").read_text()
     assert "unknown capacity" in page
     assert "Loss at the bottleneck" not in page
+    assert "<dt>Hosts</dt><dd>unknown</dd>" in page
+    assert "path's delay is an estimate: the shortest round trip. No queue" in unescape(page)
     assert found.summary["runs"][0]["flows"][0]["retransmits"] > 0
 
 
 def test_the_verdict_on_a_control_comes_before_the_clues_that_point() -> None:
     clues = ["2 dips to four packets 30.8 s apart: as no control", "5 times the window: as BBR"]
-    named = {"control": {"control": "bbr", "evidence": clues}}
+    causes = {"first": "fair_share"}
+    named = {"control": {"control": "bbr", "evidence": clues}, "causes": causes}
     assert list(control_lines(named)) == ["control: BBR", clues[1]]
     for found in ("unsure", "hidden"):  # one word for both
-        unknown = {"control": {"control": found, "evidence": clues}}
+        unknown = {"control": {"control": found, "evidence": clues}, "causes": causes}
         assert list(control_lines(unknown)) == ["control: unknown", *clues]
+    full = {"control": {"control": "hidden", "evidence": clues}}
+    (told,) = control_lines({**full, "causes": {"first": "receiver_window"}})
+    assert told == "control: unknown, since the receiver's window limited the flow, not its control"
 
 
 def test_flows_that_a_sequence_leaves_out_are_named() -> None:

@@ -199,7 +199,14 @@ def test_a_replay_agrees_with_what_was_captured(cause, end, tmp_path, capsys):
     assert cli.main(["analyze", str(file), "--out", str(place), "--replay", "--force"]) == 0
     printed = capsys.readouterr().out
     assert "the replay agrees" in printed
-    assert ("what would help: a larger receive buffer" in printed) == (cause == "receiver_window")
+    full = cause == "receiver_window"
+    assert ("what would help: a larger receive buffer" in printed) == full
+    assert ("since the receiver's window limited the flow" in printed) == full
+    if full and end == "sender":
+        result = open_result(place)
+        least_ms = result.trials[0].scenario["path"]["rtt_ns"] / 1e6
+        assert least_ms < found["captured"][0]["rtt_ms"]
+        assert result.summary["runs"][0]["flows"][0]["rtt_ms"]["min"] >= least_ms
 
 
 def test_outages_of_flows_that_overlap_are_one():

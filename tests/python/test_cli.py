@@ -259,6 +259,17 @@ def test_the_summary_for_people(tmp_path: Path, capsys: Capture) -> None:
     assert all(Path(path).exists() for path in paths)
 
 
+def test_means_of_several_trials_have_intervals(tmp_path: Path, capsys: Capture) -> None:
+    changes = ("--set", "run.trials=3", "--set", "host.jitter=200us")
+    hint = "eans ± half of the 95 % interval"
+    for more, count in (changes, 1), ((*changes, "--set", "run.trials=1"), 0):
+        out = str(tmp_path / f"out{count}")
+        assert run_cli("run", write(tmp_path, GOOD), *more, "--out", out) == 0
+        said, page = capsys.readouterr().out, (Path(out) / "report.html").read_text()
+        assert (said.count(hint), page.count(hint)) == (count, count)
+        assert ("± " in said, "± " in page.partition("Figures")[0]) == (count == 1, count == 1)
+
+
 def test_a_result_is_not_computed_twice(
     tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -421,7 +432,7 @@ def test_a_chain_among_many_flows_counts_as_one() -> None:
 def test_trials_count_alike_however_many_flows_a_chain_has() -> None:
     one, other = ({**flows(1)[0], "goodput_mbps": mbps} for mbps in (2.0, 4.0))
     [row] = console.flow_rows([{"flows": [one, one, one]}, {"flows": [other]}])
-    assert row[2][0] == "3.00"
+    assert row[2][0] == "3.00\n± 12.71"  # half of the 95 % interval of two values
 
 
 def state(sim_s: float, packets: int, step: str = "") -> RunProgress:

@@ -372,6 +372,10 @@ def test_an_imports_round_trips_and_retransmissions_are_compared(tmp_path: Path)
     )
     assert "retransmissions" in rows
     assert "retransmission_rate" not in rows  # iperf3 doesn't say how many packets were sent
+    assert "queue" not in rows  # which follows from the round trips
+    assert made.notes[0] in list(lines(made))
+    assert made.notes[0].startswith(f"{backends[1]}: It shows no queue.")
+    assert "It shows no queue." in Path(made.files["page"]).read_text()
     assert all(len(row.reference_values) == 1 for row in made.rows)
     told = [line.split(backends[1])[0] for line in lines(made) if " agree" in line]
     assert told
@@ -394,7 +398,7 @@ def test_a_comparison_says_that_the_capacity_is_unknown(tmp_path: Path) -> None:
         (made,) = compare(
             spec, backends=backends, trials=3, max_trials=3, out=tmp_path / "out"
         ).made
-        told = [line for line in lines(made) if "shows the bottleneck's capacity" in line]
+        told = [line for line in lines(made) if "the bottleneck's capacity" in line]
         assert len(told) == (0 if given else 1)
         used = [row for row in made.rows if row.cell.quantity == "utilization"]
         assert len(used) == (1 if given else 0)
@@ -441,10 +445,13 @@ def test_given_values_replace_estimates_and_files_are_merged(
     assert result.trials[0].scenario["path"]["rate_bps"] == 100_000_000
 
 
-def standing_queue(shift_ms: int = 0) -> dict[str, object]:
+def standing_queue(shift_ms: int = 0, late_s: float = 0.0) -> dict[str, object]:
     """A measurement at 10 Mbit/s whose RTT is 60 to 80 ms, as of a queue that never empties."""
     rtts = [60, 70, 80, 70, 60, 70, 80, 70]
-    rows = [interval(n, 603_000, rtt=(ms + shift_ms) * 1000) for n, ms in enumerate(rtts)]
+    rows = [
+        interval(n, 603_000, rtt=(ms + shift_ms) * 1000, end=n * 0.5 + 0.5 + late_s)
+        for n, ms in enumerate(rtts)
+    ]
     return {**IPERF3, "intervals": [{"streams": [one], "sum": {}} for one in rows]}
 
 
@@ -455,8 +462,18 @@ def test_the_buffer_follows_from_the_given_rate_and_rtt(tmp_path: Path) -> None:
     buffer_bytes = 10e6 * (80 - 40) / 8e3
     assert result.trials[0].scenario["path"]["buffer"] == {"bytes": buffer_bytes}
     assert 'buffer = "50000b"' in result.spec
-    backlog = result.trials[0].tables["queue_samples"]["backlog_bytes"]
-    assert max(backlog.drop_nulls()) <= buffer_bytes
+    queue = result.trials[0].tables["queue_samples"]
+    least, most = (round(10e6 * ms / 8e3) for ms in (60 - 40, 80 - 40))
+    assert queue["backlog_bytes"].to_list()[:4] == [None, least, (least + most) / 2, most]
+    assert queue["backlog_bytes"].max() == most == buffer_bytes
+
+
+def test_clients_that_report_at_different_times_each_show_the_whole_queue(tmp_path: Path) -> None:
+    clients = [file(tmp_path, f"{ms}.json", standing_queue(late_s=ms / 1e3)) for ms in (0, 20)]
+    overrides = ["path.rate=20mbit", "path.rtt=40ms"]
+    result = import_files(clients, overrides=overrides, out=tmp_path / "out")
+    queue = result.trials[0].tables["queue_samples"].drop_nulls("backlog_bytes")
+    assert queue["backlog_bytes"].to_list()[:4] == [50_000, 50_000, 75_000, 75_000]
 
 
 def test_a_given_rtt_is_that_of_every_flow(tmp_path: Path) -> None:
@@ -495,6 +512,26 @@ def test_the_page_names_only_what_was_estimated(
         assert ("delay" in comment.partition(" are estimates")[0]) == (not given)
 
 
+@pytest.mark.parametrize(
+    ("start", "said"),
+    [
+        ({}, "unknown"),
+        ({"system_info": "Linux vm 6.18.44-fc #1 SMP x86_64"}, "Linux 6.18.44-fc"),
+        ({"system_info": "?"}, "unknown"),
+    ],
+)
+def test_the_page_names_the_system_that_was_measured(
+    start: dict[str, str], said: str, tmp_path: Path
+) -> None:
+    source = {**IPERF3, "start": {**IPERF3["start"], **start}}
+    result = import_files([file(tmp_path, "client.json", source)], out=tmp_path / "out")
+    page = (result.path / "report.html").read_text()
+    assert f"<dt>Hosts</dt><dd>{said}</dd>" in page
+    assert not [
+        word for word in ("linux-6.12", "droptail", "<dt>Seed", "--backend") if word in page
+    ]
+
+
 def test_a_file_is_imported_with_the_path_of_its_specification(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
@@ -503,7 +540,8 @@ def test_a_file_is_imported_with_the_path_of_its_specification(
     spec = file(tmp_path, "link.toml", SIMULATED.replace('"bbr"', '"cubic"'))
     beside = ("--trials", "2", "--max-trials", "2", "--out", "out")
     run_cli("compare", str(spec), "--backends", f"sim,import:{measured}", *beside)
-    assert capsys.readouterr().out.count("import:client.json") == 2  # the heading and the verdict
+    # the heading, the verdict and the note on the queue
+    assert capsys.readouterr().out.count("import:client.json") == 3
     assert json.loads(Path("out/compare.json").read_text())["reference"] == "import:client.json"
     (place,) = Path("narrows-results").glob("client-*")
     path = open_result(place).trials[0].scenario["path"]

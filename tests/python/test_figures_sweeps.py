@@ -520,6 +520,12 @@ def test_distributions_share_their_axes() -> None:
     assert len(panels) == 2
     assert len({panel.x_range for panel in panels}) == 1
     assert panels[0].x_range[1] > 7.0
+    for readers, named in (
+        ((), ("Completion time (s), log scale", "Fraction of transfers")),
+        (("cubic",), ("Page load time (s), log scale", "Fraction of pages")),
+    ):
+        shown = figures.describe_sweep("completion_times", frame, replace(alone, readers=readers))
+        assert {(panel.x_label, panel.y_label) for panel in shown.panels} == {named}
 
 
 def test_a_setting_that_all_flows_share_is_named_once():

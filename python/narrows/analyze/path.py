@@ -45,7 +45,7 @@ class PathEstimate:
 
     If the capacity isn't `known`, the rate is the highest that was seen; if the delay isn't, it is
     only a stand-in. If no queue shows the buffer, it is a guess: a BDP, or `GUESS_S` if the delay
-    is unknown, too.
+    is unknown, too. `usual_rtt_ns` is the flow's own RTT if its bursts wait in no simulated queue.
     """
 
     rate_bps: int
@@ -54,6 +54,7 @@ class PathEstimate:
     known: bool
     delay_known: bool
     buffer_known: bool = True
+    usual_rtt_ns: int | None = None
 
 
 def round_trip_ms(flow: Flow) -> float | None:
@@ -77,19 +78,19 @@ def estimate(
     # The RTTs of thin flows are longer by delayed acknowledgements.
     most = max(flow["received_bytes"] for flow in flows) / 2
     delays = [_most_delay_ms(flow) for flow in flows if flow["received_bytes"] >= most]
-    known = _any_queue(flows)
+    known, usual_rtt_ns = _any_queue(flows), None
     if len(flows) == 1 and "causes" in flows[0]:  # an import shows no packets, so no causes
         rate_bps, known = _rate_of_single_flow(flows[0], rate_bps)
         shared = flows[0]["causes"]["first"] == "fair_share"
         if shared and flows[0]["vantage"] == "sender":
             return _share(flows[0])
-        rtt_ns = _usual_rtt(flows[0]) or rtt_ns
+        usual_rtt_ns = _usual_rtt(flows[0])
     queue = rate_bps * max(delays, default=0.0) / 8e3
     shown = known and queue > 0
     if not shown:
         queue = max(queue, rate_bps * (rtt_ns / 1e9 if rtts else GUESS_S) / 8)
     buffer = max(round(queue), PACKET_BYTES)
-    return PathEstimate(rate_bps, rtt_ns, buffer, known, bool(rtts), shown)
+    return PathEstimate(rate_bps, rtt_ns, buffer, known, bool(rtts), shown, usual_rtt_ns)
 
 
 def _most_delay_ms(flow: Flow) -> float:
@@ -191,26 +192,26 @@ def queue_samples(
     flows: Sequence[Flow],
     samples: pl.DataFrame,
     capacity_known: bool,
+    rate_bps: int | None = None,
 ) -> pl.DataFrame:
     """The bottleneck as the flows felt it, in the columns that every back end writes.
 
-    The backlog is what the flows together delivered in the time by which their RTTs exceeded their
-    minimum. Packets lost count as dropped by the queue: those that never arrived if both ends were
-    captured, otherwise those retransmitted. What the flows don't show is null; of a link whose
-    capacity is unknown that are its queue and its drops.
+    The backlog is what the link serves in the time by which RTTs exceed their minimum: at
+    `rate_bps`, or at the rate of the flows in each interval. The latter is exact in captures; other
+    programs sample one flow at a time and count blocks. Packets lost count as dropped by the queue:
+    those that never arrived if both ends were captured, otherwise those retransmitted. What the
+    flows don't show is null; of a link whose capacity is unknown that are its queue and its drops.
     """
     least = {i: flow["rtt_ms"]["min"] or 0.0 for i, flow in enumerate(flows)}
-    waiting = samples.with_columns(
-        pl.col("flow").cast(pl.Int64).replace_strict(least, return_dtype=pl.Float64).alias("least")
-    ).select(
-        "time_s",
-        ((pl.col("rtt_ms") - pl.col("least")).clip(0) * pl.col("delivery_mbps") * 125).alias(
-            "backlog"
-        ),
-    )
-    felt = capacity_known and waiting["backlog"].count() > 0
-    backlog = waiting.group_by("time_s").agg(
-        pl.col("backlog").sum() if felt else pl.lit(None, pl.Float64).alias("backlog")
+    minimum = pl.col("flow").cast(pl.Int64).replace_strict(least, return_dtype=pl.Float64)
+    passed_mbps = pl.col("delivery_mbps")
+    queued = (pl.col("rtt_ms") - minimum).clip(0) * passed_mbps * 125
+    size = queued.sum()
+    if rate_bps is not None:
+        size *= rate_bps / 1e6 / passed_mbps.filter(queued.is_not_null()).sum()
+    felt = queued.count() > 0 if capacity_known else False
+    backlog = samples.group_by("time_s").agg(
+        pl.when(felt).then(size).fill_nan(None).alias("backlog")
     )
     grown = growth_by_time(samples).join(backlog, on="time_s", how="left").sort("time_s")
     whole = pl.col("backlog").round().cast(pl.UInt64)

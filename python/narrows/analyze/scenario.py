@@ -23,6 +23,7 @@ STAND_IN = "cubic"
 _ENGINE = "capture 1"
 
 _NO_QUEUE = "# a guess: the measurement shows no queue"
+_USUAL = "# the mean: its bursts wait in a queue that isn't simulated"
 _AT_LEAST = "# the highest seen: the capacity wasn't reached, so it is unknown"
 
 
@@ -105,7 +106,7 @@ def _text(
 def _flow(title: str, flow: Flow, path: PathEstimate, causes: bool) -> list[str]:
     control = measured_control(flow)
     known = control != UNKNOWN_CONTROL
-    rtt = round_trip_ms(flow)
+    rtt_ns = path.usual_rtt_ns or round((round_trip_ms(flow) or 0.0) * 1e6)
     lines = [
         "",
         "[[flows]]",
@@ -113,8 +114,8 @@ def _flow(title: str, flow: Flow, path: PathEstimate, causes: bool) -> list[str]
         f'cca = "{control}"' if known else f'cca = "{STAND_IN}" # not known',
         f'start = "{_duration(round(flow["start_s"] * 1e9))}"',
     ]
-    if rtt is not None and round(rtt * 1e6) > path.rtt_ns:
-        lines.append(f'rtt = "{_duration(round(rtt * 1e6))}"')
+    if rtt_ns > path.rtt_ns:
+        lines.append(f'rtt = "{_duration(rtt_ns)}"' + (f" {_USUAL}" if path.usual_rtt_ns else ""))
     lines += ends(flow) if causes else ()
     pauses = workload(flow) if causes else None
     if pauses is not None:
@@ -164,5 +165,7 @@ def plan_of_capture(
     controls = [measured_control(flow) for flow in flows]
     for entry, control in zip(scenario["flows"], controls, strict=True):
         entry["cca"] = control
+        if path.usual_rtt_ns:
+            entry["rtt_ns"] = None  # only a simulation needs its mean
     key = content_hash([canonical_json(scenario), _ENGINE, BACKEND, digest])
     return Plan(base.name, (Trial.of(1, scenario, key),), tuple(controls), key)

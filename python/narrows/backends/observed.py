@@ -18,6 +18,15 @@ from narrows.spec.scenario import Scenario
 from narrows.store import RunRecord, open_result
 from narrows.words import count_of
 
+_NO_CAPACITY = (
+    "It doesn't show the bottleneck's capacity. The verdicts are about the path that the "
+    "specification gives; a rate or buffer from `spec.toml` of the measurement is a guess."
+)
+_NO_QUEUE = (
+    "It shows no queue. The figure draws an estimate, which follows from the round trips compared "
+    "above."
+)
+
 
 class MeasurementBackend:
     """A measurement in the results directory `place`."""
@@ -43,6 +52,11 @@ class MeasurementBackend:
     def capacity_known(self) -> bool:
         """False if nothing in the measurement shows the capacity; its path then has a guess."""
         return capacity_known(self._trial.scenario)
+
+    @property
+    def gaps(self) -> dict[str, str]:
+        """The quantities that the measurement doesn't show, each with a sentence on it."""
+        return {} if self.capacity_known else {"utilization": _NO_CAPACITY}
 
     @property
     def instants(self) -> list[float]:
@@ -99,6 +113,12 @@ class ImportBackend(MeasurementBackend):
         samples = self._trial.tables["flow_samples"]
         times: list[float] = samples.drop_nulls("srtt_ms")["time_s"].unique().sort().to_list()
         return times
+
+    @property
+    def gaps(self) -> dict[str, str]:
+        """Adds the queue if it is only an estimate from round trips of TCP."""
+        queue = {"queue": _NO_QUEUE} if self.capacity_known and self.instants else {}
+        return super().gaps | queue
 
     def _tables(self, scenario: Scenario) -> Mapping[str, pl.DataFrame]:
         """Returns the tables with samples at the warm-up, as those of a run have.

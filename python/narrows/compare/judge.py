@@ -138,7 +138,7 @@ class Comparison:
     `left_out` because they are invalid; `engines` names the versions that computed them. `varied`
     says that the trials differ in buffer and delay, and `seeded` that their seeds make a
     difference. `conditions` describes the scenario in a line, and `cpu_s` is the processor time of
-    all runs of each back end. Measurements in `unknown_capacity` don't show the bottleneck.
+    all runs of each back end. `notes` say what measurements don't show.
     """
 
     name: str
@@ -152,7 +152,7 @@ class Comparison:
     left_out: Sequence[LeftOut] = ()
     files: Mapping[str, str] = field(default_factory=dict)
     cpu_s: Mapping[str, float] = field(default_factory=dict)
-    unknown_capacity: Sequence[str] = ()
+    notes: Sequence[str] = ()
 
     @property
     def backends(self) -> list[str]:

@@ -97,7 +97,7 @@ def compare_participants(
         measured=made.measured,
         left_out=made.left_out,
         cpu_s=made.cpu_s,
-        unknown_capacity=[engine.label for engine in engines if not engine.shows_capacity],
+        notes=[f"{e.label}: {said}" for e in engines for said in e.gaps.values()],
     )
     made.more(2, most)
     comparison.seeded = not chanceless(comparison.chance)

@@ -78,12 +78,7 @@ def lines(comparison: Comparison) -> Iterator[str]:
     yield summary(comparison.counts, reference)
     if remedy := _remedy(comparison):
         yield remedy
-    for label in comparison.unknown_capacity:
-        yield (
-            f"Nothing in {label} shows the bottleneck's capacity. The verdicts are about the path "
-            "that the specification gives; a rate or buffer from `spec.toml` of the measurement "
-            "is a guess."
-        )
+    yield from comparison.notes
 
 
 def head_of_reference(comparison: Comparison) -> str:

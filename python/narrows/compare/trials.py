@@ -9,7 +9,7 @@ from pathlib import Path
 from narrows.backends import Backend
 from narrows.backends.observed import MeasurementBackend
 from narrows.compare.judge import LeftOut
-from narrows.compare.quantities import ComparedQuantity, Measured, measure
+from narrows.compare.quantities import Measured, measure
 from narrows.compare.vary import vary
 from narrows.execute import Job, Pool, RunProgress, StoreCache, Watcher
 from narrows.late import pl
@@ -32,9 +32,9 @@ class Engine:
     plan: Plan
 
     @property
-    def shows_capacity(self) -> bool:
-        """False for a measurement in which nothing shows the bottleneck's capacity."""
-        return not isinstance(self.backend, MeasurementBackend) or self.backend.capacity_known
+    def gaps(self) -> Mapping[str, str]:
+        """The quantities that a measurement doesn't show, each with a sentence on it."""
+        return self.backend.gaps if isinstance(self.backend, MeasurementBackend) else {}
 
     @property
     def instants(self) -> Sequence[float]:
@@ -90,9 +90,7 @@ class Trials:
             self._drawn.setdefault(engine.label, job.trial)
             told = (stored.scenario, stored.tables, stored.info, engine.plan.groups)
             found = measure(*told, self._instants)
-            if not engine.shows_capacity:
-                found.pop(ComparedQuantity("utilization"), None)
-            return found
+            return {cell: at for cell, at in found.items() if cell.quantity not in engine.gaps}
         trial = job.trial
         out = LeftOut(engine.label, trial.number, trial.seed, stored.info.invalid)
         self.left_out.append(out)

@@ -51,7 +51,14 @@ def read(document: Mapping[str, Any], name: str) -> FileMeasurements:
         for number, (socket, rows) in enumerate(streams.items(), start=1)
     ]
     first = next(iter(streams.values()))[0]
-    return FileMeasurements(flows, float(first["end"]) - float(first["start"]))
+    interval_s, system = float(first["end"]) - float(first["start"]), _system(document["start"])
+    return FileMeasurements(flows, interval_s, system=system)
+
+
+def _system(start: Mapping[str, Any]) -> str | None:
+    """Name and release from the output of `uname -a`, whose second word is the host's name."""
+    words = str(start.get("system_info", "")).split()
+    return f"{words[0]} {words[2]}" if len(words) > 2 else None
 
 
 def _count_undelivered(document: Mapping[str, Any]) -> dict[int, int]:

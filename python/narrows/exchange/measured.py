@@ -38,12 +38,16 @@ class MeasuredFlow:
 
 @dataclass(frozen=True)
 class FileMeasurements:
-    """The contents of a file; `queue` and `rate_bps` if it shows the bottleneck."""
+    """The contents of a file; `queue` and `rate_bps` if it shows the bottleneck.
+
+    `system` names the operating system of the machine that wrote it.
+    """
 
     flows: Sequence[MeasuredFlow]
     interval_s: float
     queue: pl.DataFrame | None = None
     rate_bps: int | None = None
+    system: str | None = None
 
 
 def check(measured: FileMeasurements) -> FileMeasurements:

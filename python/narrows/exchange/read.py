@@ -66,7 +66,7 @@ def read_files(
     parts = [_read(Path(file), form) for file in files]
     measured, place = _merge([part for part, _ in parts]), Path(files[0])
     loaded, flows, path = _describe(measured, place, overrides)
-    tables = _tables(measured, flows, path.known)
+    tables = _tables(measured, flows, path)
     info = RunInfo(
         backend=BACKEND,
         engine=parts[0][1],
@@ -77,6 +77,7 @@ def read_files(
         wall_s=0.0,
         conditions={
             "files": [Path(file).name for file in files],
+            "systems": sorted({part.system for part, _ in parts if part.system}),
             "given": [place for place in PARTS.values() if place in _given_places(overrides)],
         },
     )
@@ -247,12 +248,12 @@ def _given_places(overrides: Sequence[str]) -> set[str]:
 def _tables(
     measured: FileMeasurements,
     flows: Sequence[Mapping[str, Any]],
-    capacity_known: bool,
+    path: PathEstimate,
 ) -> dict[str, pl.DataFrame]:
     samples = join(measured.flows)
     queue = measured.queue
     if queue is None:
-        queue = queue_samples(flows, samples, capacity_known)
+        queue = queue_samples(flows, samples, path.known, path.rate_bps)
     return {
         "flow_samples": samples,
         "queue_samples": queue,

@@ -14,9 +14,10 @@ from narrows.figures.model import Dash, Floats, Guide, Line, Mark, Panel
 from narrows.figures.paper import MARGIN
 from narrows.metrics.completions import SIZES
 
-COMPLETION_LABEL = "Completion time of a transfer (s)"
 SLOWDOWN_LABEL = "Slowdown"
 SIZE_LABEL = "Size of the transfer"
+TIME = {"transfers": "Completion time", "pages": "Page load time"}
+"""The name of the time until a unit is complete."""
 _SHORT = {"to_10kb": "\u2264 10 kB", "to_100kb": "\u2264 100 kB", "to_1mb": "\u2264 1 MB"}
 TICKS = tuple((float(at), _SHORT.get(span.name, "> 1 MB")) for at, span in enumerate(SIZES))
 LEAST_AIR = 1.05
@@ -49,15 +50,22 @@ def slowdown_by_size(label: str, rows: Table, hue: str, place: float = 0.0) -> l
 
 
 def distribution_panel(
-    marks: Sequence[Mark], title: str, times_s: NDArray[Any], guides: tuple[Guide, ...] = ()
+    marks: Sequence[Mark],
+    title: str,
+    times_s: NDArray[Any],
+    guides: tuple[Guide, ...] = (),
+    unit: str = "transfers",
 ) -> Panel:
-    """The axes of distributions of completion times, which show all `times_s` and guides."""
+    """The axes of distributions of completion times, which show all `times_s` and guides.
+
+    What is complete is a `unit`, "transfers" or "pages".
+    """
     shown = np.append(times_s, [guide.value for guide in guides])
     shown = shown[shown > 0] if np.any(shown > 0) else np.ones(1)
     least, most = float(shown.min()), float(shown.max())
     air = max((most / least) ** MARGIN, LEAST_AIR)
     return Panel(
-        f"{COMPLETION_LABEL}, log scale", "Fraction of transfers", tuple(marks), title,
+        f"{TIME[unit]} (s), log scale", f"Fraction of {unit}", tuple(marks), title,
         x_range=(least / air, most * air), y_range=(0.0, 1.02), x_scale="log", guides=guides,
     )  # fmt: skip
 

@@ -51,6 +51,12 @@ def half_width(values: Sequence[float], level: float = LEVEL) -> float:
     return student(len(values) - 1.0, level) * deviation(values) / math.sqrt(len(values))
 
 
+def reach(values: Iterable[float | None]) -> float | None:
+    """Half of the 95 % interval of the known values' mean; None if they don't vary."""
+    known = [value for value in values if value is not None]
+    return half_width(known) if len(set(known)) > 1 else None
+
+
 def interval(values: Sequence[float], digits: int = 3, unit: str = "", level: float = LEVEL) -> str:
     """The mean and half of its interval, such as "10.3 ± 0.2 %"; of one value, itself."""
     known = [v for v in values if math.isfinite(v)]

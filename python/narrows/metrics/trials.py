@@ -20,6 +20,8 @@ TRACE = (
     "about other traces."
 )
 
+INTERVALS = "means ± half of the 95 % interval"
+"""The words beside means with intervals."""
 SINGLE = "one trial shows no spread; --trials 5 runs more"
 """The words beside values without an interval."""
 

@@ -91,7 +91,7 @@ def _numbers(flow: Flow) -> Iterator[tuple[str, str]]:
     if capacity["rate_mbps"] is not None:
         yield "the path's rate", f"{WIRE * capacity['rate_mbps']:.4g} Mbit/s"
     if rtt["min"] is not None and rtt["mean"] is not None:
-        yield "round trip", f"{rtt['mean']:.1f} ms, at least {rtt['min']:.1f} ms"
+        yield "round trip", f"{rtt['mean']:.1f} ms on average, {rtt['min']:.1f} ms at least"
     yield "retransmitted", f"{loss['retransmitted']:,} of {flow['packets']:,} packets"
     if loss["retransmitted"]:
         yield "lost", f"{loss['lost']:,} of those, {loss['spurious']:,} spurious"
@@ -163,8 +163,10 @@ def _control(found: str) -> str:
 
 
 _REMEDIES = {
-    "receiver_window": "a larger receive buffer (net.ipv4.tcp_rmem, or SO_RCVBUF of the program)",
-    "send_buffer": "a larger send buffer (net.ipv4.tcp_wmem, or SO_SNDBUF of the program)",
+    "receiver_window": "a larger receive buffer (at the receiver net.ipv4.tcp_rmem, or SO_RCVBUF "
+    "of its program)",
+    "send_buffer": "a larger send buffer (at the sender net.ipv4.tcp_wmem, or SO_SNDBUF of its "
+    "program)",
     "random_loss": "less loss on the path, or a control that isn't slowed down by it, such as BBR",
 }
 """The remedies of a flow's first cause, by that cause."""
@@ -177,12 +179,26 @@ def remedy_lines(flow: Flow) -> Iterator[str]:
         yield f"what would help: {remedy}"
 
 
+_LIMITS = {
+    "receiver_window": "the receiver's window",
+    "application": "the application",
+    "send_buffer": "the sender's buffer",
+    "reordering": "reordering",
+    "timeouts": "timeouts",
+}
+"""First causes behind which a control doesn't show."""
+
+
 def control_lines(flow: Flow) -> Iterator[str]:
     """Yields the verdict on a flow's control, and the clues.
 
     For a named control only relevant ones.
     """
     control, clues = measured_control(flow), flow["control"]["evidence"]
+    limit = _LIMITS.get(flow["causes"]["first"])
+    if limit and flow["control"]["control"] == "hidden":
+        yield f"control: unknown, since {limit} limited the flow, not its control"
+        return
     yield f"control: {title(control)}"
     if control == UNKNOWN_CONTROL:
         yield from clues

@@ -15,21 +15,25 @@ from narrows.words import count_of, short_number
 
 
 def conditions(
-    scenario: Scenario, groups: Sequence[str], has_accounts: bool = False
+    scenario: Scenario,
+    groups: Sequence[str],
+    has_accounts: bool = False,
+    measured_hosts: str = "",
 ) -> list[tuple[str, str]]:
     """Returns labels and values: the path, a line for each class of flows, the hosts, the run.
 
     If the page `has_accounts` of its flows, these say how much a path of unknown rate carries.
+    `measured_hosts` describes the hosts of a measurement, which doesn't show the queue discipline.
     """
     path, run = scenario["path"], scenario["run"]
     return [
         ("Rate", _rate(scenario, has_accounts)),
         ("Two-way delay", _delay(scenario)),
-        *_bottleneck(scenario),
+        *_bottleneck(scenario)[: 2 if measured_hosts else None],
         *_elements(path),
         *([("Random loss", f"{path['loss']:g}")] if path["loss"] else []),
         *((m.label, _flows(scenario, m)) for m in frames.flow_classes(scenario, groups)),
-        ("Hosts", _hosts(scenario["host"])),
+        ("Hosts", measured_hosts or _hosts(scenario["host"])),
         (
             "Duration",
             f"{run['duration_ns'] / 1e9:g} s, summaries from {run['warmup_ns'] / 1e9:g} s on",

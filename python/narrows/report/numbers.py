@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from narrows.figures import frames
-from narrows.known import average
+from narrows.known import average, total
 from narrows.metrics.headings import words
+from narrows.metrics.intervals import reach
 from narrows.spec.scenario import Scenario
 
 
@@ -44,19 +45,29 @@ def cards(runs: Sequence[SummarisedRun], groups: Sequence[str]) -> list[tuple[st
     """
     scenario = runs[0].scenario
     bottlenecks = [run.summary["bottleneck"] for run in runs]
-    queue = average([b["queue_bdp"]["mean"] for b in bottlenecks])
-    used, lost = (average([b[key] for b in bottlenecks]) for key in ("utilization", "loss_rate"))
-    found = [] if used is None else [("utilization", percent(used))]
-    found += [] if lost is None else [("loss", percent(lost))]
+    queues = [b["queue_bdp"]["mean"] for b in bottlenecks]
     losses = [run.summary["losses"]["loss_rate"] for run in runs if "losses" in run.summary]
-    if average(losses) is not None:
-        found.append(("loss on the path", percent(average(losses))))
-    if queue is not None and frames.offered_mbps(scenario) is None:
-        found.append(("mean queue", f"{number(queue)} BDP"))
-    delay = average([b["queue_ms"]["mean"] for b in bottlenecks])
-    if delay is not None:
-        found.append(("mean queue", f"{number(delay)} ms"))
+    found = [
+        *_card("utilization", [b["utilization"] for b in bottlenecks], "%", 100),
+        *_card("loss", [b["loss_rate"] for b in bottlenecks], "%", 100),
+        *_card("loss on the path", losses, "%", 100),
+        *_card("mean queue", queues if frames.offered_mbps(scenario) is None else [], "BDP"),
+        *_card("mean queue", [b["queue_ms"]["mean"] for b in bottlenecks], "ms"),
+    ]
     return [*found, *_shares(runs, groups), *_completions(runs)]
+
+
+def _card(
+    label: str, values: Sequence[float | None], unit: str, scale: float = 1.0
+) -> list[tuple[str, str]]:
+    """Returns a key figure with half of its mean's interval, if the values vary; [] if unknown."""
+    mean, half = average(values), reach(values)
+    if mean is None:
+        return []
+    told = number(scale * mean)
+    decimals = len(told.partition(".")[2])
+    more = "" if half is None else f" \N{PLUS-MINUS SIGN} {scale * half:,.{decimals}f}"
+    return [(label, f"{told}{more} {unit}")]
 
 
 def _shares(runs: Sequence[SummarisedRun], groups: Sequence[str]) -> list[tuple[str, str]]:
@@ -64,14 +75,14 @@ def _shares(runs: Sequence[SummarisedRun], groups: Sequence[str]) -> list[tuple[
     classes = frames.flow_classes(scenario, groups)
     if len(classes) < 2:
         return []
-    flows = [flow for run in runs for flow in run.summary["flows"]]
     found = []
     for members in classes:
         names = {scenario["flows"][flow]["name"] for flow in members.flows}
-        shares = [flow["share"] for flow in flows if flow["name"] in names]
-        known = [share for share in shares if share is not None]
-        if known:
-            found.append((f"share of {members.label}", percent(sum(known) / len(runs))))
+        shares = [
+            total(flow["share"] for flow in run.summary["flows"] if flow["name"] in names)
+            for run in runs
+        ]
+        found += _card(f"share of {members.label}", shares, "%", 100)
     return found
 
 
@@ -81,8 +92,6 @@ def _completions(runs: Sequence[SummarisedRun]) -> list[tuple[str, str]]:
     for name in dict.fromkeys(entry["class"] for entry in found):
         times = [e["completion_s"] for e in found if e["class"] == name]
         for statistic in ("p50", "p99"):
-            value = average([time[statistic] for time in times])
-            if value is not None:
-                label = f"completion {statistic} of {words(name)}"
-                cards.append((label, f"{number(value)} s"))
+            label = f"completion {statistic} of {words(name)}"
+            cards += _card(label, [time[statistic] for time in times], "s")
     return cards

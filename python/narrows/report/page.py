@@ -75,6 +75,8 @@ class PageContents:
     drawable: bool = True
     links: Sequence[str] = ()
     lead: str = ""
+    hosts: str = ""
+    """The operating system of a measurement's hosts, or "unknown"; empty for a run."""
     accounts: Sequence[Account] = ()
     counts: str = ""
     """Sentences on the counts of losses in the accounts."""
@@ -92,7 +94,9 @@ def render(study: PageContents) -> str:
         .get_template("report.html.jinja")
         .render(
             study=study,
-            conditions=conditions(study.runs[0].scenario, study.groups, bool(study.accounts)),
+            conditions=conditions(
+                study.runs[0].scenario, study.groups, bool(study.accounts), study.hosts
+            ),
             subtitle=frames.conditions(study.runs[0].scenario, study.groups),
             cards=cards(study.runs, study.groups),
             drawn=drawn,

@@ -16,7 +16,7 @@ from narrows.report.accounts import COUNTS, Account, accounts
 from narrows.report.commands import as_typed, both_ways
 from narrows.report.page import PageContents, Run, joint_timeline, render
 from narrows.spec.estimates import PARTS, describe_estimates
-from narrows.spec.measured import capacity_known
+from narrows.spec.measured import capacity_known, delay_known
 from narrows.store import Result, open_result
 from narrows.store.atomic import write_text
 
@@ -26,10 +26,8 @@ GRAPH = "sequence"
 """The time-sequence graph, for captures."""
 FINDINGS = "capture.json"
 """All findings, for captures."""
-_CAPTURE = "capture"
-"""The back end of captures."""
-_OBSERVED = (_CAPTURE, "import")
-"""The back ends of measurements."""
+_OBSERVED = {"capture": "analyze", "import": "import"}
+"""The back ends of measurements, with the commands that make their results."""
 _UNREACHED = " No queue lasted, so the capacity is unknown."
 _BLOCKS = (
     " iperf3 counts blocks of 128 kB when it has written them, so the throughput of an interval "
@@ -92,6 +90,7 @@ def _study(result: Result, pictures: Sequence[str]) -> PageContents:
         drawable=has_samples(result),
         links=_links(result, pictures),
         lead=_lead(result),
+        hosts=_hosts(result),
         accounts=captured,
         counts=COUNTS if any(one.has_losses for one in captured) else "",
         notes=_notes(result),
@@ -103,10 +102,20 @@ def _lead(result: Result) -> str:
     if result.manifest["backend"] not in _OBSERVED:
         return ""
     first = result.trials[0]
-    told = describe_estimates([*PARTS, "queue"], first.info.conditions.get("given", ()))
-    unreached = "" if capacity_known(first.scenario) else _UNREACHED
+    known = capacity_known(first.scenario)
+    parts = [*PARTS, "queue"] if known else ["delay"] * delay_known(first.scenario)
+    told = describe_estimates(parts, first.info.conditions.get("given", ()))
+    estimated = f" The path's {told}" if told else ""
+    unreached = "" if known else _UNREACHED
     blocks = _BLOCKS if result.manifest["engine"] == "iperf3" else ""
-    return f"This is a measurement. The path's {told}{unreached}{blocks}"
+    return f"This is a measurement.{estimated}{unreached}{blocks}"
+
+
+def _hosts(result: Result) -> str:
+    """Returns the system that wrote a measurement, or "unknown"; "" for a run."""
+    if result.manifest["backend"] not in _OBSERVED:
+        return ""
+    return ", ".join(result.trials[0].info.conditions.get("systems", ())) or "unknown"
 
 
 def _accounts(result: Result) -> list[Account]:
@@ -136,9 +145,9 @@ def _runs(result: Result) -> list[Run]:
 
 
 def _command(words: Sequence[str], backend: str) -> str:
-    """Returns the typed command, and one that repeats the result from the specification here."""
-    if backend == _CAPTURE:
-        return as_typed(words) or "narrows analyze FILE"
+    """Returns the typed command, and one that repeats a run from the specification here."""
+    if backend in _OBSERVED:
+        return as_typed(words) or f"narrows {_OBSERVED[backend]} FILE"
     return both_ways(words, f"narrows run spec.toml --backend {backend}")
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from narrows import figures
 from narrows.errors import InputError
@@ -21,11 +21,12 @@ from narrows.figures.sweeps.view import View, controls_of, runs_in, valued_colum
 from narrows.late import pl
 from narrows.metrics.leading import of_applications
 from narrows.spec.suggest import one_of, quote
-from narrows.spec.values import exact_value, spell
+from narrows.spec.values import exact_value, spell, values_in
 from narrows.store import Place, is_store, location, open_result, open_store
 from narrows.store.maintenance import classes
 from narrows.store.stored_run import run_tables
 from narrows.sweeps.export import frame
+from narrows.sweeps.overview import web_classes
 
 
 def default_name(place: Place) -> str:
@@ -86,6 +87,7 @@ def describe(
         title, axes, metric, _place(x), _place(y), _place(by), runs, ends, scale,
         _bounds(place, title), conditions=_path(place, title, axes),
         controls=controls_of(frame(place, "flows"), title),
+        readers=web_classes(values_in(_record(place, title).get("spec", {}))),
     )  # fmt: skip
     return figures.describe_sweep(name, rows, view)
 
@@ -117,11 +119,15 @@ def _path(place: Place, study: str, axes: Sequence[str]) -> str:
     return path_in_words(open_store(place).scenario(str(runs["run"][0])), axes)
 
 
+def _record(place: Place, study: str) -> Mapping[str, Any]:
+    """Returns what the store keeps of a study."""
+    records = open_store(place).studies().values()
+    return next((one for one in records if one["name"] == study), {})
+
+
 def _bounds(place: Place, study: str) -> tuple[tuple[str, str, float], ...]:
     """Returns the study's bounds on metrics that hold everywhere."""
-    records = open_store(place).studies().values()
-    found = next((one for one in records if one["name"] == study), {})
-    bounds = found.get("checks", {}).get("bounds", [])
+    bounds = _record(place, study).get("checks", {}).get("bounds", [])
     return tuple((str(metric), str(way), float(at)) for metric, way, at in bounds)
 
 

@@ -148,7 +148,7 @@ def overview(
         TableOfRuns(store, table, list(runs_of.values())) for table in ("summary", "flows", RUNS)
     )
     controls = controls_of(pl.concat(flows.read(("class", "cca"), name)))
-    readers = _web_classes(values_in(record["spec"]))
+    readers = web_classes(values_in(record["spec"]))
     measured, values = _values(summary, name)
     metrics = {
         column: _name_pages(heading_of(column, controls), column, readers) for column in measured
@@ -235,7 +235,7 @@ def _merge_classes(
     }
 
 
-def _web_classes(spec: Mapping[str, object]) -> set[str]:
+def web_classes(spec: Mapping[str, object]) -> set[str]:
     """Returns the named classes of flows that load web pages."""
     return {
         str(name)

@@ -11,7 +11,7 @@ from narrows.metrics.catalogue import in_percent
 from narrows.metrics.headings import columns_named
 from narrows.metrics.leading import of_applications
 from narrows.metrics.settling import concerns
-from narrows.metrics.trials import SINGLE, note_of_finished
+from narrows.metrics.trials import INTERVALS, SINGLE, note_of_finished
 from narrows.metrics.workloads import LEAST_STILL_S
 from narrows.sweeps.overview import Overview
 from narrows.words import align
@@ -48,7 +48,7 @@ def table(found: Overview, place: str, asked: Sequence[str] = ()) -> Iterator[st
     ]
     yield from align([heads, *lines], left=len(found.axes))
     if any(len(value) > 1 for cell in rows for value in cell["values"].values()):
-        yield "means ± half of the 95 % interval"
+        yield INTERVALS
     elif not found.alike:
         yield SINGLE
     shown = "".join(chain.from_iterable(column[:MOST_ROWS] for column in columns.values()))

@@ -10,6 +10,7 @@ from narrows.figures.frames import Groups
 from narrows.figures.looks import DASHES, asides
 from narrows.figures.model import Figure, Line
 from narrows.figures.transfers import (
+    TIME,
     distribution,
     distribution_panel,
     size_panel,
@@ -39,13 +40,15 @@ def completions(scenario: Scenario, tables: Tables, groups: Groups = None) -> Fi
     points = [
         mark for (m, own), at in places for mark in slowdown_by_size(m.label, own, m.look.hue, at)
     ]
+    works = [scenario["flows"][members.flows[0]].get("workload") for members, _ in known]
+    unit = "pages" if all(work and work["kind"] == "web" for work in works) else "transfers"
     panels = (
-        distribution_panel(lines, "Completion times", rows["fct_s"]),
+        distribution_panel(lines, f"{TIME[unit]}s", rows["fct_s"], unit=unit),
         size_panel(points, "Slowdown: times the least possible"),
     )
     return Figure(
         frames.title(scenario, groups, ": completion times"),
-        f"{frames.conditions(scenario, groups)}; {len(rows)} transfers",
+        f"{frames.conditions(scenario, groups)}; {len(rows)} {unit}",
         panels if known and completing(scenario, named) else (),
         "The distribution of completion times, and the median and 99th percentile of the "
         "slowdown for each range of sizes.",

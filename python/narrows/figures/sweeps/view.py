@@ -7,7 +7,7 @@ Points are means over trials with the 95 % interval of the mean.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import compress
@@ -87,6 +87,8 @@ class View:
     """The path in words, as far as it isn't varied."""
     controls: Mapping[str, str | None] = field(default_factory=dict)
     """The control of each class; None where it has several. Without an entry the name tells."""
+    readers: Collection[str] = ()
+    """The classes that load web pages: each of their transfers is a page."""
 
     def words(self, group: str) -> str:
         """The name of a class in a legend."""
