@@ -191,8 +191,8 @@ def test_values_that_trials_cannot_decide_are_reported() -> None:
     ends = [study.spelling(found.between[at].value) for at in (0, -1)]
     assert f"; 12 trials don't decide {ends[0]} to {ends[1]}" in told
     [panel] = chart(study, {(): found}, 1).panels
-    marked = [guide.value for guide in panel.guides if guide.upright]
-    assert marked == [found.beyond.value, found.answer.value]
+    marked = {guide.label.split(":")[0]: guide.value for guide in panel.guides if guide.upright}
+    assert marked == {"fails": found.beyond.value, "holds": found.answer.value}
 
 
 def test_a_bound_between_whole_numbers_is_exact_and_one_without_a_failing_value_is_a_limit() -> (
@@ -367,6 +367,15 @@ def test_a_chart_of_one_line_names_its_controls_the_answer_and_what_was_asked(
     assert asked.label == "asked: > 50"
     assert answer.label.startswith("answer: ")
     assert answer.label.endswith(" BDP")
+
+
+def test_a_chart_names_its_answer_in_the_first_panel_only() -> None:
+    study = study_of("smallest path.buffer with utilization > 0.5 and queue_p95_ms < 20")
+    run = Synthetic(lambda value: {"utilization": float(value > 1), "queue_p95_ms": value})
+    panels = chart(study, find(study, run, Limits(2, 4)), 0).panels
+    first, second = ([g.label for g in panel.guides if g.upright] for panel in panels)
+    assert [name.split(":")[0] for name in first] == ["answer"]
+    assert second == [""]
 
 
 @pytest.mark.parametrize(("begin", "marked"), [(1, 2), (1000, 0)])

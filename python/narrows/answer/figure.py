@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import compress
 from types import MappingProxyType
 from typing import TypeAlias
@@ -45,9 +46,10 @@ def chart(
     drifting: Drifting = MappingProxyType({}),
 ) -> Figure:
     """A panel for each metric of the question, a line for each case that there is room for."""
-    panels = tuple(
+    first, *rest = (
         _panel(study, quantity, found, drifting) for quantity in study.question.quantities
     )
+    panels = (first, *map(_without_names, rest))
     shown = min(map(_most_cases, study.question.quantities))
     more = f"; the first {shown} of {len(found)} combinations" if len(found) > shown else ""
     subtitle = f"{study.question}; {count_of(runs, 'run')}{more}; means with 95 % intervals"
@@ -97,13 +99,12 @@ def _panel(
     guides = _bounds(study, quantity) + tuple(
         Guide(
             across.positions[study.spelling(end.value)],
-            _note(study, case, end, "answer" if len(ends) == 1 else "end"),
+            _note(study, case, end, what),
             upright=True,
             below=number > 0,  # the labels of two ends don't touch
         )
         for case in cases
-        for ends in [_answers(study, found[case])]
-        for number, end in enumerate(ends)
+        for number, (what, end) in enumerate(_answers(study, found[case]))
     )
     y_label = ", ".join(dict.fromkeys(heading_of(name.rpartition(".")[2]) for name in metrics))
     y_label = y_label if len(metrics) > 1 else heading_of(quantity, study.controls)
@@ -136,16 +137,26 @@ def _ticks(across: ChartAxis) -> tuple[tuple[float, str], ...]:
     return tuple((at, f"{at:g}") for at in round_ if least <= at <= most)
 
 
-def _answers(study: AskedStudy, found: Bracket | Ranking) -> list[Point]:
-    """The values that are marked: the bound, or both ends around values that are equal.
+def _without_names(panel: Panel) -> Panel:
+    """The panel without the labels of its upright lines, which the first panel has."""
+    return replace(
+        panel, guides=tuple(replace(g, label="") if g.upright else g for g in panel.guides)
+    )
+
+
+def _answers(study: AskedStudy, found: Bracket | Ranking) -> list[tuple[str, Point]]:
+    """The values that are marked, named: the bound, or both ends around values that are equal.
 
     Also around undecided values if there is one case; the labels of several would overlap.
     """
     if isinstance(found, Ranking) or found.answer is None:
         return []
+    is_equal = isinstance(study.question, EqualQuestion)
     is_open = bool(found.between) and len(study.cases) == 1
-    has_ends = isinstance(study.question, EqualQuestion) or is_open
-    return [*([found.beyond] if has_ends and found.beyond else []), found.answer]
+    if not found.beyond or not (is_equal or is_open):
+        return [("answer", found.answer)]
+    names = ("end", "end") if is_equal else ("fails", "holds")
+    return list(zip(names, (found.beyond, found.answer), strict=True))
 
 
 def _label(study: AskedStudy, case: AskedCase, metric: str, metrics: Sequence[str]) -> str:
