@@ -92,8 +92,8 @@ TESTBEDS_HEAD = """\
 
 Where the documents don't describe their testbeds, several are possible. All claims of a document
 were judged on each, by their checks alone (`narrows reproduce DOCUMENT --testbeds`). A claim is
-confirmed or refuted only if it is on each. Below each matrix all published numbers of the
-document are asked of each testbed at once.
+confirmed or refuted only if it is on each. Below each matrix the published numbers of the document
+that were judged on every testbed are asked of each at once.
 """
 CONTROLS_HEAD = """\
 ## Negative controls

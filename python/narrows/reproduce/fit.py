@@ -32,22 +32,24 @@ class Fit:
 
 
 def fits(document: str, judged: Sequence[Judgement], exhibits: Sequence[Exhibit]) -> list[Fit]:
-    """Returns every testbed of a document on which each of its figures with numbers was judged.
+    """Returns the testbeds of a document, judged by the claims with numbers that were judged on all.
 
-    Testbeds that are the same for all of these figures count once.
+    Testbeds that are the same for all of these claims count once.
     """
     known = {(one.claim, one.change): one for one in judged}
+    possible = testbeds(document)
     figures = [
         (claim, exhibit)
         for exhibit in exhibits
         if exhibit.document == document
         for claim in exhibit.claims
-        if (claim, AS_WRITTEN) in known and _numbers(known[claim, AS_WRITTEN])
+        if all((claim, one.for_exhibit(exhibit).name) in known for one in possible)
+        and _numbers(known[claim, AS_WRITTEN])
     ]
     found, seen = [], set()
-    for testbed in testbeds(document):
+    for testbed in possible:
         keys = tuple((claim, testbed.for_exhibit(exhibit).name) for claim, exhibit in figures)
-        if keys and keys not in seen and all(key in known for key in keys):
+        if keys and keys not in seen:
             seen.add(keys)
             found.append(_fit(testbed.name or DESCRIBED, [known[key] for key in keys]))
     return found
