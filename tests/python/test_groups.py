@@ -18,6 +18,16 @@ def test_trials_on_both_sides_of_a_wide_gap_are_two_groups() -> None:
     assert found.words(3000).startswith("2,800 in 7")
 
 
+def test_wide_groups_of_many_trials_are_found_and_a_tail_is_not_a_group() -> None:
+    """As the queue of BBRv3 over a trace of LTE; the gap is narrower than one of the groups."""
+    low = [414.0 + 80 * n / 58 for n in range(59)]
+    high = [1768.0 + 2032 * n / 20 for n in range(21)]
+    found = two_groups((*low, *high), "queue_mean_ms")
+    assert found is not None
+    assert (len(found.more), len(found.fewer)) == (59, 21)
+    assert two_groups((*low, *high[-9:]), "queue_mean_ms") is None
+
+
 @pytest.mark.parametrize(
     ("values", "metric"),
     [
@@ -55,12 +65,12 @@ def test_a_note_on_few_scattered_trials_says_how_many_would_do() -> None:
     three = [{**row, "middle.share": 0.5} for row in far]
     assert note_of_study([("Buffer 0.25", three), ("Buffer 4", steady)]) == (
         "The trials differ widely in 1 of 2 combinations: Share of near (%): 19.0 to 49.0 in "
-        "4 trials (Buffer 0.25); `--trials 40` would tell the mean to ± 5."
+        "4 trials (Buffer 0.25); `--trials 40` would show two groups, or tell the mean to ± 5."
     )
     queues = [{"queue_mean_ms": one, "loss_rate": 1e-5 * one} for one in (100.0, 20.0, 30.0)]
     assert note_of_study([("", queues)]) == (
         "The trials differ widely: Queue mean (ms): 20 to 100 in 3 trials; `--trials 50` would "
-        "tell the mean to ± 12."
+        "show two groups, or tell the mean to ± 12."
     )
     assert note_of_study([("", steady)]) == note_of_study([("", far[:1])]) == ""
 
