@@ -143,18 +143,17 @@ def test_most_trials_must_drift_the_same_way() -> None:
     assert (one.quantity, one.owner, one.early, one.late) == ("shares", "a", 70.0, 45.0)
 
 
-def test_trials_together_show_a_drift_that_hardly_one_shows_by_itself() -> None:
-    def with_flags(number: int, *pairs: tuple[float, float]) -> list[dict[str, float]]:
-        return [row(*pair) | {"goodput_drifts": int(n < number)} for n, pair in enumerate(pairs)]
+def test_trials_together_show_a_drift_that_none_shows_by_itself() -> None:
+    def unflagged(*pairs: tuple[float, float]) -> list[dict[str, float]]:
+        return [row(*pair) | {"goodput_drifts": 0} for pair in pairs]
 
-    alike = ((3.2, 4.1), (3.2, 4.0), (3.3, 4.1))
-    (one,) = drifts(with_flags(1, *alike), 3)
+    alike = ((3.2, 3.6), (3.2, 3.7), (3.2, 3.6))
+    (one,) = drifts(unflagged(*alike), 3)
     assert (one.quantity, one.owner) == ("shares", "a")
-    assert (round(one.early), round(one.late)) == (32, 41)
-    assert drifts(with_flags(0, *alike), 3) == []
-    assert drifts(with_flags(1, *alike[:2]), 2) == []
-    assert drifts(with_flags(1, (3.2, 4.3), (3.2, 3.3), (3.2, 4.0)), 3) == []
-    assert drifts(with_flags(1, (3.2, 3.6), (3.2, 3.7), (3.2, 3.6)), 3) == []
+    assert (round(one.early), round(one.late)) == (32, 36)
+    assert drifts(unflagged(*alike[:2]), 2) == []
+    assert drifts(unflagged((3.2, 4.3), (3.2, 3.3), (3.2, 4.0)), 3) == []
+    assert drifts(unflagged((3.2, 3.4), (3.2, 3.5), (3.2, 3.4)), 3) == []
 
 
 def test_a_study_names_the_combination_that_drifts_most() -> None:
