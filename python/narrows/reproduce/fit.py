@@ -32,7 +32,7 @@ class Fit:
 
 
 def fits(document: str, judged: Sequence[Judgement], exhibits: Sequence[Exhibit]) -> list[Fit]:
-    """Returns the testbeds of a document, judged by the claims with numbers that were judged on all.
+    """Returns the testbeds of a document, compared by the claims that were judged on all of them.
 
     Testbeds that are the same for all of these claims count once.
     """
