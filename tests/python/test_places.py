@@ -275,12 +275,11 @@ def test_a_diff_says_that_trials_are_paired(tmp_path: Path) -> None:
 def test_the_same_result_twice_has_no_difference(results: Path, tmp_path: Path) -> None:
     made = diff(results / "a", results / "a", tmp_path / "out")
     assert made.changes == []
-    assert {row.change for row in made.rows} <= {
-        Effect.SAME,
-        Effect.UNCLEAR,
-        Effect.UNKNOWN,
-    }
-    assert all(row.apart.mean == 0 for row in made.rows)
+    assert {row.change for row in made.rows} == {Effect.SAME}
+    assert "chance" not in " ".join(made.lines())
+    seeds = (1, 2, 3)
+    [row] = judge(*(noisy_side(name, 0.0, seeds, spec={}) for name in "AB"))
+    assert row.change is Effect.SAME
 
 
 def test_trials_that_are_one_run_tell_nothing_about_chance(results: Path, tmp_path: Path) -> None:

@@ -270,6 +270,8 @@ def _difference(
 ) -> Difference:
     """Returns the second side's mean minus the first's."""
     if first.is_measurement == second.is_measurement:
+        if sorted(ours) == sorted(theirs):  # the same runs, as of a control in two languages
+            return equivalence.of_pairs(sorted(theirs), sorted(ours))
         return equivalence.of_means(theirs, ours)
     if first.is_measurement:
         return _leave_undecided(equivalence.of_observation(theirs, ours[0]))

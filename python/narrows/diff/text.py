@@ -57,9 +57,8 @@ def lines(
     measured = [side for side in sides if side.is_measurement]
     if measured:
         yield MEASURED.format(f"{measured[0].backend}:{measured[0].place}")
-    elif (
-        not pairing and known and all(row.change in (Effect.UNKNOWN, Effect.SAME) for row in known)
-    ):
+    found = {row.change for row in known}
+    if not (measured or pairing) and {Effect.UNKNOWN} <= found <= {Effect.UNKNOWN, Effect.SAME}:
         yield SINGLE if min(side.rows.height for side in sides) == 1 else SAME
 
 
