@@ -144,16 +144,16 @@ def test_most_trials_must_drift_the_same_way() -> None:
 
 
 def test_trials_together_show_a_drift_that_none_shows_by_itself() -> None:
-    def unflagged(*pairs: tuple[float, float]) -> list[dict[str, float]]:
+    def without_flags(*pairs: tuple[float, float]) -> list[dict[str, float]]:
         return [row(*pair) | {"goodput_drifts": 0} for pair in pairs]
 
     alike = ((3.2, 3.6), (3.2, 3.7), (3.2, 3.6))
-    (one,) = drifts(unflagged(*alike), 3)
+    (one,) = drifts(without_flags(*alike), 3)
     assert (one.quantity, one.owner) == ("shares", "a")
     assert (round(one.early), round(one.late)) == (32, 36)
-    assert drifts(unflagged(*alike[:2]), 2) == []
-    assert drifts(unflagged((3.2, 4.3), (3.2, 3.3), (3.2, 4.0)), 3) == []
-    assert drifts(unflagged((3.2, 3.4), (3.2, 3.5), (3.2, 3.4)), 3) == []
+    assert drifts(without_flags(*alike[:2]), 2) == []
+    assert drifts(without_flags((3.2, 4.3), (3.2, 3.3), (3.2, 4.0)), 3) == []
+    assert drifts(without_flags((3.2, 3.4), (3.2, 3.5), (3.2, 3.4)), 3) == []
 
 
 def test_a_study_names_the_combination_that_drifts_most() -> None:
