@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -20,6 +22,7 @@ from narrows.reproduce.judging import (
     ratios,
     rows_where,
 )
+from narrows.words import join_words
 
 from . import testbed
 
@@ -161,13 +164,20 @@ def fair_points(data: Data, kind: str) -> list[float]:
     return found
 
 
-def on_line(data: Data, points: list[float]) -> str:
-    """Names the buffers around the mean of the points: the line between them is straight."""
-    middle, rooms = float(np.mean(points)), sorted(set(data["throughput"]["buffer_bdp"]))
-    below, above = [r for r in rooms if r <= middle], [r for r in rooms if r >= middle]
-    if not below or not above:
+def on_lines(data: Data, points: list[float]) -> str:
+    """Says between which buffers, and in which range, the lines of the trials cross."""
+    known, rooms = (
+        list(filter(math.isfinite, points)),
+        sorted(set(data["throughput"]["buffer_bdp"])),
+    )
+    if not known:
         return ""
-    return f" on the straight line from {below[-1]:g} to {above[0]:g} BDP"
+    first, last = bisect_right(rooms, min(known)) - 1, bisect_left(rooms, max(known))
+    between = join_words(f"{room:g}" for room in rooms[first : last + 1])
+    return (
+        f", the mean over trials whose lines, straight between {between} BDP, cross at "
+        f"{min(known):.3g} to {max(known):.3g}"
+    )
 
 
 def fair_point(data: Data) -> Check:
@@ -181,7 +191,7 @@ def fair_point(data: Data) -> Check:
         "Where the lines of mean throughput cross, straight between the buffers of Table I (which "
         "has none between 4 and 8 BDP).",
         points,
-        on_line(data, points),
+        on_lines(data, points),
     )
 
 
