@@ -161,13 +161,14 @@ def _looks(looks: Sequence[int]) -> Iterator[str]:
 
 def _reach(judged: Sequence[Judgement]) -> str:
     """How many claims were judged elsewhere than as written, on whole grids."""
+    checked = {claim for claim, stated in claims().items() if stated.kind not in UNCHECKED}
     mine: dict[str, list[Judgement]] = {}
     for one in _own(judged):
-        if not one.quick:
+        if not one.quick and one.claim in checked:
             mine.setdefault(one.claim, []).append(one)
     naming = [claim for claim in claims() if rivals.must_fail_with(claim)]
     return REACH.format(
-        all=sum(stated.kind not in UNCHECKED for stated in claims().values()),
+        all=len(checked),
         seeds=sum(any(seeds.is_set(one.change) for one in some) for some in mine.values()),
         testbeds=sum(len(testbeds.on_testbeds(claim, some)) > 1 for claim, some in mine.items()),
         naming=len(naming),
