@@ -676,4 +676,7 @@ def test_axes_in_a_title_are_in_small_letters_unless_they_are_names() -> None:
     assert axes_in_words(["flows[0].cca", "flows[1].cca"]) == (
         "control of flow 1 and control of flow 2"
     )
+    assert axes_in_words(["flows[0].cca", "flows[0].workload.control"]) == (
+        "control and rate control"
+    )
     assert axes_in_words(["path.queue.ecn"]) == "ECN"

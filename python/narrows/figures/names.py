@@ -16,6 +16,7 @@ _TITLES = {
     "loss": "Random loss",
     "queue": "Queue",
     "cca": "Control",
+    "control": "Rate control",
     "count": "Number of flows",
     "hystart": "HyStart",
     "ecn": "ECN",
