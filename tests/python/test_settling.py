@@ -189,7 +189,7 @@ def test_a_run_without_samples_says_that_it_hides_a_drift(
 
 TOO_SHORT = (
     "Measured for 10 s, too short to tell shares: 400 round trips over a full buffer take 25 s; "
-    "`--set run.duration=40s` would do."
+    "`--set run.duration=40s` would do for most controls."
 )
 
 
@@ -201,7 +201,7 @@ def test_short_runs_of_rivals_say_so_everywhere(
     short = ["run.duration=11s", 'path.buffer=["1bdp", "8bdp"]']
     note = (
         "The runs are too short to tell shares in 2 of 2 combinations: 400 round trips over a full "
-        "buffer take up to 108 s; `--set run.duration=150s` would do."
+        "buffer take up to 108 s; `--set run.duration=150s` would do for most controls."
     )
     swept = narrows.sweep("rivals.toml", short, out="many")
     assert repr(swept).endswith(f"\n{note}")

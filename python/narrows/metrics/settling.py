@@ -307,7 +307,7 @@ def _too_short(scenario: Scenario, needed: float) -> str:
     measured = (run["duration_ns"] - run["warmup_ns"]) / 1e9
     return (
         f"Measured for {measured:g} s, too short to tell shares: {REASON} take {needed:.0f} s; "
-        f"{_duration(scenario, needed)} would do."
+        f"{_duration(scenario, needed)} would do for most controls."
     )
 
 
@@ -398,7 +398,7 @@ class UnsettledRuns(Generic[Combination]):
         if not self.drifting:
             told = f"The runs are too short to tell shares{counted}"
             reason = f"{REASON} take up to {needed:.0f} s"
-            return f"{told}: {reason}; {_duration(scenario, needed)} would do."
+            return f"{told}: {reason}; {_duration(scenario, needed)} would do for most controls."
         most, its = max(self.drifting.items(), key=lambda pair: pair[1][0].size)
         told = its[0].words("in the first half", "in the second")
         example = f" ({words(most)})" if self.count > 1 else ""
