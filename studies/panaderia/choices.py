@@ -67,7 +67,8 @@ def draw(data: Data) -> list[Picture]:
     )
     figure = Figure(
         "What the paper leaves open, varied",
-        f"BBR's share beside CUBIC, 80 Mbit/s, 25 ms, minutes 2 to 4; {data.scope.profile}",
+        f"BBR's share beside CUBIC, 80 Mbit/s, 25 ms, {testbed.span(data.scope)}; "
+        f"{data.scope.profile}",
         panels,
         "BBR's share over the buffer for different starts and numbers of flows.",
         columns=2,

@@ -77,7 +77,7 @@ def figure(data: Data, kinds: tuple[str, ...], flows: str) -> Figure:
     )
     return Figure(
         "Shares by the size of the buffer",
-        f"{flows}, 80 Mbit/s, 25 ms, minutes 2 to 4; {data.scope.profile}",
+        f"{flows}, 80 Mbit/s, 25 ms, {testbed.span(data.scope)}; {data.scope.profile}",
         (panel,),
         "Lines of the share of the first class and of CUBIC over the buffer.",
         height=3.8,

@@ -11,7 +11,7 @@ from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.judging import judge_bounds
 from narrows.reproduce.proposals import AS_IT_IS, PLAIN, Variant
 
-from . import fix_path
+from . import fix_path, testbed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,7 +40,8 @@ def draw(data: Data) -> list[Picture]:
     panel = proposals.panel(data, "loss", "Loss (%)", VARIANTS, MIX)
     figure = Figure(
         "BBR Shallow's loss by the size of the buffer",
-        f"4 flows, 80 Mbit/s, 25 ms, minutes 2 to 4, mean and range; {data.scope.profile}",
+        f"4 flows, 80 Mbit/s, 25 ms, {testbed.span(data.scope)}, mean and range; "
+        f"{data.scope.profile}",
         (panel,),
         "Lines of the loss of BBR and of BBR Shallow over the buffer.",
         height=3.6,

@@ -12,7 +12,7 @@ from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.judging import crossing, differences, interval, judge_bounds, per_trial
 from narrows.reproduce.proposals import PLAIN
 
-from . import fix_path
+from . import fix_path, testbed
 from .fig11 import VARIANTS
 
 if TYPE_CHECKING:
@@ -53,7 +53,8 @@ def draw(data: Data) -> list[Picture]:
     )
     figure = Figure(
         "Shares of BBR Shallow and CUBIC by the size of the buffer",
-        f"2 + 2 flows, 80 Mbit/s, 25 ms, minutes 2 to 4, mean and range; {data.scope.profile}",
+        f"2 + 2 flows, 80 Mbit/s, 25 ms, {testbed.span(data.scope)}, mean and range; "
+        f"{data.scope.profile}",
         (panel,),
         "Lines of the shares of BBR and of BBR Shallow beside CUBIC over the buffer.",
         height=3.6,

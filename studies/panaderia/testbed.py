@@ -49,6 +49,17 @@ def flows(kind: str, count: int) -> list[dict[str, Any]]:
     return mix(**{kind: count})
 
 
+def span_s(scope: Scope) -> tuple[int, int]:
+    """Begin and end of the time that is counted."""
+    part = 2 if scope.quick else 1
+    return START_S // part, END_S // part
+
+
+def span(scope: Scope) -> str:
+    """The time that is counted, as in "120 to 240 s"."""
+    return "{} to {} s".format(*span_s(scope))
+
+
 def cell(
     scope: Scope,
     kind: str,
@@ -58,14 +69,15 @@ def cell(
     lateness: str = LATENESS,
 ) -> Case:
     """One cell of Table I."""
+    start_s, end_s = span_s(scope)
     spec = dumbbell(
         "panaderia",
         path(rate_mbps, buffer_bdp),
         flows(kind, count),
         profile=scope.profile,
         host=host(scope, lateness),
-        duration=f"{END_S if not scope.quick else END_S // 2}s",
-        warmup=f"{START_S if not scope.quick else START_S // 2}s",
+        duration=f"{end_s}s",
+        warmup=f"{start_s}s",
         trials=TRIALS,
         sample_interval="500ms",
     )
