@@ -55,8 +55,9 @@ def describe(judged: Sequence[Judgement]) -> Iterator[str]:
         if claim not in unlike:
             alike.setdefault(told[0], []).append(f"`{claim}`")
     if alike:
-        every = (f"{join_words(claims)} {verdict}" for verdict, claims in alike.items())
-        yield f"The same with each set: {'; '.join(every)}.\n"
+        yield "These verdicts are the same with every set:\n"
+        yield from (f"- {verdict}: {join_words(claims)}" for verdict, claims in alike.items())
+        yield ""
     opposite = sum(set(told) >= OPPOSITE for told in unlike.values())
     left_open = " The others have checks that the trials of some sets leave open."
     yield (
