@@ -28,6 +28,11 @@ class RunProgress:
     step: str = ""
     after: str = "judging and writing the results"
 
+    @classmethod
+    def beyond_runs(cls, after: str, step: str = "") -> RunProgress:
+        """Returns the state of work that follows the runs."""
+        return cls(0, 0, 0, 0.0, 0.0, 0, 1.0, step, after)
+
 
 class Watcher(Protocol):
     """Receives the progress about ten times a second; may raise to stop the runs."""

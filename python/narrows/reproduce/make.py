@@ -142,13 +142,14 @@ def reproduce(
     place.mkdir(parents=True, exist_ok=True)  # it doesn't exist if all figures were refused
     known = ledger.write(place, entries)
     pages, index = write_site(place, known, [item.stored for item in made], engine.name)
-    whole = _whole_verdicts(place, engine.name) if smaller else {}
+    whole = _whole_verdicts(kept, place, engine.name) if smaller else {}
     return Reproduction(made, refused, gathered, pages, index, whole)
 
 
-def _whole_verdicts(out: Path, backend: str) -> dict[tuple[str, str], str]:
-    """Returns the verdicts on whole figures found in `out` or recorded, by claim and kernel."""
-    entries = [entry for part in ledger.read_known(out) for entry in part]
+def _whole_verdicts(
+    entries: Sequence[ledger.LedgerEntry], out: Path, backend: str
+) -> dict[tuple[str, str], str]:
+    """Returns the verdicts on whole figures by claim and kernel, with the judgements in `out`."""
     return {
         (entry.claim, entry.way.profile): line.standing(entry).verdict
         for line in ledger.lines(entries, own_profiles(), judgements.read_known(out))
@@ -234,8 +235,7 @@ def _report_each(
     """Yields the figures to draw, each reported to the watcher."""
     for number, outcome in enumerate(outcomes, 1):
         if watcher is not None:
-            told = f"drawing figure {number} of {len(outcomes)}"
-            watcher(RunProgress(0, 0, 0, 0.0, 0.0, 0, 1.0, after=told))
+            watcher(RunProgress.beyond_runs(f"drawing figure {number} of {len(outcomes)}"))
         yield outcome
 
 

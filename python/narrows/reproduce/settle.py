@@ -49,8 +49,7 @@ class LookProgress:
 
     def judges(self, number: int, count: int) -> None:
         """Reports that a figure of this number is judged."""
-        told = f"judging figure {number} of {count}"
-        self.watcher(RunProgress(0, 0, 0, 0.0, 0.0, 0, 1.0, self.step, told))
+        self.watcher(RunProgress.beyond_runs(f"judging figure {number} of {count}", self.step))
 
 
 def every_check(finding: Finding) -> bool:
