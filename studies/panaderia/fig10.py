@@ -166,10 +166,8 @@ def fair_points(data: Data, kind: str) -> list[float]:
 
 def on_lines(data: Data, points: list[float]) -> str:
     """Says between which buffers, and in which range, the lines of the trials cross."""
-    known, rooms = (
-        list(filter(math.isfinite, points)),
-        sorted(set(data["throughput"]["buffer_bdp"])),
-    )
+    known = list(filter(math.isfinite, points))
+    rooms = sorted(set(data["throughput"]["buffer_bdp"]))
     if not known:
         return ""
     first, last = bisect_right(rooms, min(known)) - 1, bisect_left(rooms, max(known))
