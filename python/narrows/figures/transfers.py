@@ -58,7 +58,7 @@ def distribution_panel(
 ) -> Panel:
     """The axes of distributions of completion times, which show all `times_s` and guides.
 
-    What is complete is a `unit`, "transfers" or "pages".
+    `unit` is the word for the transfers: "transfers" or "pages".
     """
     shown = np.append(times_s, [guide.value for guide in guides])
     shown = shown[shown > 0] if np.any(shown > 0) else np.ones(1)

@@ -17,6 +17,7 @@ from narrows.figures.transfers import (
     slowdown_by_size,
 )
 from narrows.metrics.completions import completing, transfers
+from narrows.spec.datagrams import kind_of
 from narrows.spec.scenario import Scenario
 
 
@@ -40,8 +41,8 @@ def completions(scenario: Scenario, tables: Tables, groups: Groups = None) -> Fi
     points = [
         mark for (m, own), at in places for mark in slowdown_by_size(m.label, own, m.look.hue, at)
     ]
-    works = [scenario["flows"][members.flows[0]].get("workload") for members, _ in known]
-    unit = "pages" if all(work and work["kind"] == "web" for work in works) else "transfers"
+    kinds = {kind_of(scenario["flows"][members.flows[0]]) for members, _ in known}
+    unit = "pages" if kinds == {"web"} else "transfers"
     panels = (
         distribution_panel(lines, f"{TIME[unit]}s", rows["fct_s"], unit=unit),
         size_panel(points, "Slowdown: times the least possible"),

@@ -56,7 +56,7 @@ def _head(figure: Figure) -> float:
 def draw(figure: Figure, canvas: Canvas) -> None:
     """Draws every panel, the heading and the legend."""
     keys = legend(figure, _inner(figure))
-    high = height(figure)
+    high = _inner(figure) + keys.height
     engine: Any = canvas.get_layout_engine()
     foot = FOOT_IN / high
     top = (_head(figure) + keys.height) / high
