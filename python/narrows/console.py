@@ -156,7 +156,8 @@ def print_summary(result: Result, notes: Iterable[str] = ()) -> None:
     for line in application_lines(runs):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
     same = alike([[trial.info.digest for trial in result.trials]])
-    for line in (*_link_lines(runs), *[INTERVALS] * (len(runs) > 1 and not same)):
+    legend = [INTERVALS] if len(runs) > 1 and not same else []
+    for line in (*_link_lines(runs), *legend):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
     for run in runs:
         if "invalid" in run:

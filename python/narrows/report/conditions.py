@@ -29,7 +29,7 @@ def conditions(
     return [
         ("Rate", _rate(scenario, has_accounts)),
         ("Two-way delay", _delay(scenario)),
-        *_bottleneck(scenario)[: 2 if measured_hosts else None],
+        *_bottleneck(scenario, shows_queue=not measured_hosts),
         *_elements(path),
         *([("Random loss", f"{path['loss']:g}")] if path["loss"] else []),
         *((m.label, _flows(scenario, m)) for m in frames.flow_classes(scenario, groups)),
@@ -48,15 +48,14 @@ def _delay(scenario: Scenario) -> str:
     return f"{scenario['path']['rtt_ns'] / 1e6:g} ms" if known else "unknown"
 
 
-def _bottleneck(scenario: Scenario) -> list[tuple[str, str]]:
-    """Returns the buffer and the queue discipline, unless a measurement doesn't show them."""
+def _bottleneck(scenario: Scenario, *, shows_queue: bool) -> Iterator[tuple[str, str]]:
+    """Yields the buffer and the queue discipline, unless a measurement doesn't show them."""
     if not capacity_known(scenario):
-        return []
-    return [
-        ("Buffer", _buffer(scenario)),
-        ("BDP", f"{number(round(frames.bdp_bytes(scenario)))} bytes"),
-        ("Queue discipline", _element(scenario["path"]["queue"])),
-    ]
+        return
+    yield "Buffer", _buffer(scenario)
+    yield "BDP", f"{number(round(frames.bdp_bytes(scenario)))} bytes"
+    if shows_queue:
+        yield "Queue discipline", _element(scenario["path"]["queue"])
 
 
 def _rate(scenario: Scenario, has_accounts: bool) -> str:

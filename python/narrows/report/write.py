@@ -103,7 +103,8 @@ def _lead(result: Result) -> str:
         return ""
     first = result.trials[0]
     known = capacity_known(first.scenario)
-    parts = [*PARTS, "queue"] if known else ["delay"] * delay_known(first.scenario)
+    without_rate = ["delay"] if delay_known(first.scenario) else []
+    parts = [*PARTS, "queue"] if known else without_rate
     told = describe_estimates(parts, first.info.conditions.get("given", ()))
     estimated = f" The path's {told}" if told else ""
     unreached = "" if known else _UNREACHED
