@@ -28,16 +28,20 @@ def thin(line: Line, columns: int = COLUMNS) -> Line:
     borders = np.flatnonzero(np.diff(place, prepend=-1))
     if line.low is not None and line.high is not None:
         return _thin_band(line, line.low, line.high, borders)
-    ends = np.append(borders[1:], len(place))
-    keep = np.zeros(len(place), dtype=bool)
-    for a, b in zip(borders, ends, strict=True):
-        keep[[a, b - 1]] = True
-        stretch = line.y[a:b]
-        if np.isfinite(stretch).any():
-            keep[[a + int(np.nanargmin(stretch)), a + int(np.nanargmax(stretch))]] = True
     gaps = np.isnan(line.y)
-    keep |= gaps & ~np.roll(gaps, 1)
+    keep = gaps & ~np.roll(gaps, 1)
+    keep[borders] = keep[borders - 1] = True  # the last point is the one before the first border
+    keep[_lowest(line.y, borders)] = keep[_lowest(-line.y, borders)] = True
     return replace(line, x=line.x[keep], y=line.y[keep])
+
+
+def _lowest(values: Floats, borders: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The place of the first lowest known value of each interval; none if all are unknown."""
+    lengths = np.diff(borders, append=len(values))
+    lowest = np.repeat(np.fmin.reduceat(values, borders), lengths)
+    interval = np.repeat(np.arange(len(borders)), lengths)
+    places = np.flatnonzero(values == lowest)
+    return places[np.diff(interval[places], prepend=-1) > 0]
 
 
 def _thin_band(line: Line, low: Floats, high: Floats, borders: NDArray[np.intp]) -> Line:
