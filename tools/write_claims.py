@@ -92,8 +92,10 @@ TESTBEDS_HEAD = """\
 
 Where the documents don't describe their testbeds, several are possible. All claims of a document
 were judged on each, by their checks alone (`narrows reproduce DOCUMENT --testbeds`). A claim is
-confirmed or refuted only if it is on each. Below each matrix the published numbers of the document
-that were judged on every testbed are asked of each at once.
+confirmed or refuted only if it is on each. It depends on the testbed if it is confirmed on one and
+refuted on another, and is undecided if some testbed leaves it open. Until 2026-11-28, with the
+results known, it depended in that case, too (decision 031). Below each matrix the published numbers
+of the document that were judged on every testbed are asked of each at once.
 """
 CONTROLS_HEAD = """\
 ## Negative controls

@@ -2,9 +2,10 @@
 
 A document may leave open how late pacing timers are, how many flows a figure has, who starts first
 or the use of offload. Each possibility is a testbed, on which all claims of the document are
-judged. A claim is confirmed or refuted only if it is so on all of them; otherwise it depends on the
-testbed. A testbed that makes one claim true explains nothing if others fail there, so each is also
-compared with all numbers of the document (`narrows.reproduce.fit`).
+judged. A claim is confirmed or refuted only if it is so on all of them. It depends on the testbed
+if it is confirmed on one and refuted on another; otherwise it is undecided. A testbed that makes
+one claim true explains nothing if others fail there, so each is also compared with all numbers of
+the document (`narrows.reproduce.fit`).
 """
 
 from __future__ import annotations
@@ -102,13 +103,13 @@ def of(exhibit: Exhibit) -> list[ConditionChange]:
 def verdict_over(verdicts: Mapping[str, str]) -> str:
     """Returns the verdict on a claim by its verdicts on every testbed.
 
-    It is the common verdict if all are the same; undecided if none is decided; otherwise it
-    depends.
+    It is the common verdict if all are the same, and depends if two testbeds decide differently.
+    Otherwise it is undecided: what is open on some of them may turn out as on the others.
     """
     kinds = set(verdicts.values())
     if len(kinds) == 1:
         return kinds.pop()
-    return "undecided" if kinds <= {"undecided", "partly"} else "depends"
+    return "depends" if kinds >= {"confirmed", "refuted"} else "undecided"
 
 
 def on_testbeds(claim: str, judged: Sequence[Judgement]) -> dict[str, str]:
