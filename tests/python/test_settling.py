@@ -189,7 +189,7 @@ def test_a_run_without_samples_says_that_it_hides_a_drift(
 
 TOO_SHORT = (
     "Measured for 10 s, too short to tell shares: 400 round trips over a full buffer take 25 s; "
-    "`--set run.duration=40s` would do for most controls."
+    "`--set run.duration=50s --set run.warmup=25s` would do for most controls."
 )
 
 
@@ -201,7 +201,8 @@ def test_short_runs_of_rivals_say_so_everywhere(
     short = ["run.duration=11s", 'path.buffer=["1bdp", "8bdp"]']
     note = (
         "The runs are too short to tell shares in 2 of 2 combinations: 400 round trips over a full "
-        "buffer take up to 108 s; `--set run.duration=150s` would do for most controls."
+        "buffer take up to 108 s; `--set run.duration=250s --set run.warmup=125s` would do for "
+        "most controls."
     )
     swept = narrows.sweep("rivals.toml", short, out="many")
     assert repr(swept).endswith(f"\n{note}")
@@ -274,7 +275,8 @@ def test_runs_studies_and_searches_say_what_still_changes(
     note = "Shares still change: bbr"
     told = capsys.readouterr().out
     assert note in told
-    assert "in 30 to 50 s; `--set run.duration=150s` would show whether that settles." in told
+    longer = "`--set run.duration=250s --set run.warmup=125s` would show whether that settles."
+    assert f"in 30 to 50 s; {longer}" in told
     assert note in write_report("one").page.read_text()
     buffers = 'path.buffer=["1bdp", "8bdp"]'
     assert run_cli("run", "rivals.toml", "--set", buffers, "--out", "many") == 0

@@ -307,7 +307,7 @@ def _too_short(scenario: Scenario, needed: float) -> str:
     measured = (run["duration_ns"] - run["warmup_ns"]) / 1e9
     return (
         f"Measured for {measured:g} s, too short to tell shares: {REASON} take {needed:.0f} s; "
-        f"{_duration(scenario, needed)} would do for most controls."
+        f"{_options(scenario, needed)} would do for most controls."
     )
 
 
@@ -317,8 +317,12 @@ def lasting_s(scenario: Scenario, needed: float, drifting: bool = False) -> floa
     least = run["warmup_ns"] / 1e9 + needed
     if drifting:
         least = max(least, 2 * run["duration_ns"] / 1e9)
-    step = 10.0 if least <= 100 else 50.0
-    return step * math.ceil(least / step)
+    return _round_up(least)
+
+
+def _round_up(seconds: float) -> float:
+    step = 10.0 if seconds <= 100 else 50.0
+    return step * math.ceil(seconds / step)
 
 
 def note_of_record(scenario: Scenario) -> str:
@@ -333,18 +337,23 @@ def note_of_record(scenario: Scenario) -> str:
     )
 
 
-def _duration(scenario: Scenario | None, needed: float, drifting: bool = False) -> str:
-    """Returns the option that makes runs long enough, as far as it is known."""
+def _options(scenario: Scenario | None, needed: float, drifting: bool = False) -> str:
+    """Returns the options that make runs long enough, with a warm-up of half of them.
+
+    BBRv3 and CUBIC at 16 BDP need 450 of 1,800 s, 650 round trips, until their shares stay.
+    """
     if scenario is None:
         return "a longer `run.duration`"
-    return f"`--set run.duration={lasting_s(scenario, needed, drifting):g}s`"
+    duration_s = max(lasting_s(scenario, needed, drifting), _round_up(2 * needed))
+    warmup_s = max(scenario["run"]["warmup_ns"] / 1e9, duration_s / 2)
+    return f"`--set run.duration={duration_s:g}s --set run.warmup={warmup_s:g}s`"
 
 
 def _longer(scenario: Scenario | None, needed: float) -> str:
     """Says how to see whether a drift settles; a trace that is replayed has its own length."""
     if scenario is not None and scenario["path"]["service"]["kind"] == "trace":
         return "the trace's own rate may have changed, and a longer run would only repeat it"
-    return f"{_duration(scenario, needed, drifting=True)} would show whether that settles"
+    return f"{_options(scenario, needed, drifting=True)} would show whether that settles"
 
 
 Combination = TypeVar("Combination", bound=Hashable)
@@ -398,7 +407,7 @@ class UnsettledRuns(Generic[Combination]):
         if not self.drifting:
             told = f"The runs are too short to tell shares{counted}"
             reason = f"{REASON} take up to {needed:.0f} s"
-            return f"{told}: {reason}; {_duration(scenario, needed)} would do for most controls."
+            return f"{told}: {reason}; {_options(scenario, needed)} would do for most controls."
         most, its = max(self.drifting.items(), key=lambda pair: pair[1][0].size)
         told = its[0].words("in the first half", "in the second")
         example = f" ({words(most)})" if self.count > 1 else ""
