@@ -23,7 +23,7 @@ from narrows.metrics.intervals import share_interval
 from narrows.plan import plan
 from narrows.report import Check
 from narrows.reproduce import gather, judging, ledger, make, site
-from narrows.reproduce.catalogue import lessons
+from narrows.reproduce.catalogue import exhibits, lessons
 from narrows.reproduce.claims import KINDS
 from narrows.reproduce.exhibit import Data, Exhibit, Finding, Scope
 from narrows.reproduce.gather import FigureCondition, Work
@@ -33,6 +33,7 @@ from narrows.reproduce.paths import on_varied_paths, repeated_conditions, with_a
 from narrows.reproduce.rules import Rule, RuleChange, rules
 from narrows.reproduce.site import own_profiles
 from narrows.reproduce.text import finding_lines, ledger_lines, reproduction_lines
+from narrows.reproduce.values_set import as_change
 from narrows.spec import SpecificationText, load
 
 
@@ -352,6 +353,24 @@ def test_every_rule_that_has_a_number_allows_it():
     for rule in rules().values():
         if rule.stated is not None:
             assert rule.low <= rule.stated <= rule.high, rule
+
+
+@pytest.mark.parametrize(
+    ("sets", "said"),
+    [
+        (
+            ["path.rtt=50ms"],
+            "The runs are too short to tell shares in 3 of 5 conditions: 400 round",
+        ),
+        (["path.rtt=50ms", "run.duration=250s"], ""),
+    ],
+)
+def test_a_change_that_makes_runs_too_short_says_so(sets, said):
+    exhibit, scope = exhibits()["panaderia/fig10"], Scope("linux-4.17", quick=True)
+    change = as_change(sets, exhibit, scope)
+    note = make.too_short_note(gather.work(exhibit, scope, get_backend("sim"), change))
+    assert note.startswith(said)
+    assert bool(note) == bool(said)
 
 
 def test_lines_cross_where_the_first_falls_below_the_second():
