@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,8 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("init panaderia/fig10 --set path.rtt=50", "--set path.rtt: found 50; a duration with"),
         ("run law", "law: found a study of a published figure; `narrows reproduce ./law` would"),
         ("run --check law/study.toml", "law/study.toml: found a study of a published figure;"),
+        ("search law --for 'path.rtt at which utilization = 0.9'",
+         "law: found a study of a published figure; a specification with the tables of its [spec]"),
         ("run fair.toml --buffer 2bdp", "found no option --buffer; --set path.buffer=VALUE would"),
         ("run fair.toml --buffers 2bdp", "No such option: --buffers"),
         ("evaluate nomodule:Mine", "nomodule.py in {here}, or an installed module, would be"),
@@ -55,7 +58,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_mistake_is_led_on(
     command: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(command.split()) == 2
+    assert main(shlex.split(command)) == 2
     assert said.replace("{here}", str(tmp_path)) in capsys.readouterr().err
     assert not Path("fig10").exists()
 

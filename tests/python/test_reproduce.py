@@ -23,7 +23,7 @@ from narrows.metrics.intervals import share_interval
 from narrows.plan import plan
 from narrows.report import Check
 from narrows.reproduce import gather, judging, ledger, make, site
-from narrows.reproduce.catalogue import lessons
+from narrows.reproduce.catalogue import exhibits, lessons
 from narrows.reproduce.claims import KINDS
 from narrows.reproduce.exhibit import Data, Exhibit, Finding, Scope
 from narrows.reproduce.gather import FigureCondition, Work
@@ -33,6 +33,7 @@ from narrows.reproduce.paths import on_varied_paths, repeated_conditions, with_a
 from narrows.reproduce.rules import Rule, RuleChange, rules
 from narrows.reproduce.site import own_profiles
 from narrows.reproduce.text import finding_lines, ledger_lines, reproduction_lines
+from narrows.reproduce.values_set import as_change
 from narrows.spec import SpecificationText, load
 
 
@@ -202,13 +203,45 @@ def test_a_check_says_its_limits_their_basis_their_history_and_the_deviation(mon
     for words in ("5 to 6 %", "It says 5.5 %.", "Changed a", "it was: b"):
         assert words in made.rule
     wide = judging.judge_bounds(
-        DATA, "x", "y", "It holds.", "How.", {"one": [5.5] * 3, "two": [4, 5.5, 6.9]}
+        DATA, "x", "y", "It holds.", "How.", {"one": [5.5] * 3, "two": [5, 5.5, 5.95]}
     )
     assert wide.passed is None
     assert re.search(r"two: .*; \d+ more trials would decide it$", wide.measured)
     few = judging.judge_bounds(DATA, "x", "y", "It holds.", "How.", {"one": [5.5, 5.5], "two": []})
     assert few.measured == "one: 5.5 ± 0 % (+0 %); two: nothing; 1 more trial would decide it"
     assert judging.judge_bounds(DATA, "x", "y", "It holds.", "How.", []).measured == "nothing"
+
+
+@pytest.mark.parametrize(
+    ("crossings", "small", "whole", "words"),
+    [
+        ([5.45, 5.5, 5.55], None, True, "5 and 8 % (5.5 ± 0.29 % if they are straight)"),
+        ([6.9, 7.0, 7.1], None, False, "5 and 8 % (7 ± 0.57 % if they are straight)"),
+        ([4.0, 4.1, 4.2], False, False, "3 and 5 % (4.1 ± 0.57 % if they are straight)"),
+        ([4.8, 5.5, 6.2], None, None, "1 and 10 % (5.5 ± 4 % if they are straight)"),
+        ([4.0, 5.5, math.inf], None, None, "above 3 %, or never (4.75 ± 48 % in 2 of 3 trials"),
+        ([math.inf] * 3, False, False, "never"),
+    ],
+)
+def test_a_small_grid_decides_a_crossing_only_by_its_neighbours(
+    crossings, small, whole, words, monkeypatch
+):
+    monkeypatch.setattr(judging, "rule", lambda *_: RULE)
+    for scope, passed in ((Scope("linux-6.12", quick=True), small), (DATA.scope, whole)):
+        made = judging.judge_bounds(
+            replace(DATA, scope=scope), "x", "y", "Even.", "How.", crossings, grid=[1, 3, 5, 8, 10]
+        )
+        assert made.passed is passed
+        assert words in made.measured
+        assert "straight lines" in made.rule
+
+
+def test_trials_beyond_the_most_of_a_condition_would_decide_nothing(monkeypatch):
+    monkeypatch.setattr(judging, "rule", lambda *_: RULE)
+    made = judging.judge_bounds(DATA, "x", "y", "It holds.", "How.", [5.6, 6.3, 5.9])
+    near = judging.judge_bounds(DATA, "x", "y", "It holds.", "How.", [5.4, 5.6, 5.8])
+    assert made.measured.endswith("; more trials wouldn't decide it")
+    assert re.search(r"; \d+ more trials? would decide it$", near.measured)
 
 
 def test_trials_that_are_the_same_run_are_one_observation(monkeypatch):
@@ -320,6 +353,24 @@ def test_every_rule_that_has_a_number_allows_it():
     for rule in rules().values():
         if rule.stated is not None:
             assert rule.low <= rule.stated <= rule.high, rule
+
+
+@pytest.mark.parametrize(
+    ("sets", "said"),
+    [
+        (
+            ["path.rtt=50ms"],
+            "The runs are too short to tell shares in 3 of 5 conditions: 400 round",
+        ),
+        (["path.rtt=50ms", "run.duration=250s"], ""),
+    ],
+)
+def test_a_change_that_makes_runs_too_short_says_so(sets, said):
+    exhibit, scope = exhibits()["panaderia/fig10"], Scope("linux-4.17", quick=True)
+    change = as_change(sets, exhibit, scope)
+    note = make.too_short_note(gather.work(exhibit, scope, get_backend("sim"), change))
+    assert note.startswith(said)
+    assert bool(note) == bool(said)
 
 
 def test_lines_cross_where_the_first_falls_below_the_second():

@@ -12,8 +12,8 @@ from narrows.metrics.bounds import decide
 from narrows.metrics.intervals import student
 from narrows.report import Check
 from narrows.reproduce import catalogue, gather, judging, settle
-from narrows.reproduce.exhibit import Data, Finding, Scope
-from narrows.reproduce.paths import MOST_TRIALS, with_factor
+from narrows.reproduce.exhibit import MOST_TRIALS, Data, Finding, Scope
+from narrows.reproduce.paths import with_factor
 from narrows.reproduce.settle import LOOKS
 
 

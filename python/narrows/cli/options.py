@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -78,6 +79,19 @@ AllowCode = Annotated[
 def source(spec: str) -> str:
     """Returns the path of a specification; "-" is the standard input."""
     return "/dev/stdin" if spec == "-" else spec
+
+
+def is_of_paper(path: Path) -> bool:
+    """Returns True if a file, or the file in a folder, is for `narrows reproduce`."""
+    import tomllib
+
+    from narrows.spec.reading import read_file
+
+    file = path / "study.toml" if path.is_dir() else path
+    try:
+        return file.name == "study.toml" and "spec" in tomllib.loads(read_file(file))
+    except (InputError, tomllib.TOMLDecodeError, RecursionError):
+        return False  # its reader reports the problem
 
 
 def permission(places: list[str] | None, sets: list[str] | None) -> AbstractContextManager[None]:

@@ -18,6 +18,7 @@ from narrows.cli.options import (
     Jobs,
     Png,
     Sets,
+    is_of_paper,
     overrides,
     permission,
     refuse_options,
@@ -165,25 +166,12 @@ def _readable(spec: str) -> str | SpecificationText:
     from narrows.spec.reading import read_file
 
     path = Path("/dev/stdin" if spec == "-" else spec)
-    if _is_of_paper(path):
+    if is_of_paper(path):
         remedy = f"`narrows reproduce {as_path(path if path.is_dir() else path.parent)}`"
         raise InputError.at(spec, "a study of a published figure", remedy)
     if path.is_file() or path.is_dir() or not path.exists():
         return spec
     return SpecificationText(read_file(path), path.stem)
-
-
-def _is_of_paper(path: Path) -> bool:
-    """Returns True if a file, or the file in a folder, is for `narrows reproduce`."""
-    import tomllib
-
-    from narrows.spec.reading import read_file
-
-    file = path / "study.toml" if path.is_dir() else path
-    try:
-        return file.name == "study.toml" and "spec" in tomllib.loads(read_file(file))
-    except (InputError, tomllib.TOMLDecodeError, RecursionError):
-        return False  # its reader reports the problem
 
 
 def is_study(given: str | SpecificationText, changes: list[Override]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,12 +14,14 @@ from narrows.cli.options import (
     Jobs,
     Out,
     Sets,
+    is_of_paper,
     permission,
     refuse_options,
     source,
 )
 from narrows.cli.output import hint, print_json, print_lines, print_result
 from narrows.cli.status import DONE, FAILED
+from narrows.errors import InputError
 
 _OF_A_QUESTION = ("sets", "trials", "max_trials", "precision", "backend")
 _OF_A_CONTROL = ("objective", "beside", "than", "tries", "most", "confirm")
@@ -145,8 +148,16 @@ def _answer(
 ) -> None:
     """Answers a question about a study; the status is 1 if some combination has no answer."""
     from narrows.answer import answer
+    from narrows.answer.question import place_in
     from narrows.console import ProgressBar
 
+    if is_of_paper(Path(study)):
+        place = place_in(question)
+        remedy = (
+            f"a specification with the tables of its [spec] and a range of {place}, in the file "
+            f"or by --set {place}=LOW,HIGH,"
+        )
+        raise InputError.at(study, "a study of a published figure", remedy)
     with ProgressBar() as bar:
         made = answer(
             source(study),

@@ -392,6 +392,7 @@ class UnsettledRuns(Generic[Combination]):
         scenario: Scenario | None = None,
         words: Callable[[Combination], str] = str,
         where: Callable[[Collection[Combination]], str] = lambda _: "",
+        called: str = "combinations",
     ) -> str:
         """Returns a sentence about them; empty if there are none.
 
@@ -401,7 +402,7 @@ class UnsettledRuns(Generic[Combination]):
         if not these:
             return "" if scenario is None else note_of_record(scenario)
         at = where(these) if len(these) > 1 else ""
-        counted = f" in {len(these)} of {self.count} combinations{at and f' ({at})'}"
+        counted = f" in {len(these)} of {self.count} {called}{at and f' ({at})'}"
         counted = counted if self.count > 1 else ""
         needed = max(self.needed.values(), default=0.0)
         if not self.drifting:

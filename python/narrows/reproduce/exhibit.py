@@ -31,6 +31,8 @@ PROFILE = "linux-6.12"
 """The kernel of a document that names none."""
 CONFIDENCE = 0.99
 """A decided check is right in this share of all repetitions."""
+MOST_TRIALS = 64
+"""No more trials than these are added to a condition."""
 
 Key: TypeAlias = Mapping[str, str | int | float]
 Frames: TypeAlias = "Mapping[str, pl.DataFrame]"

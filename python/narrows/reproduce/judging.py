@@ -12,7 +12,7 @@ from narrows.metrics import intervals
 from narrows.metrics.bounds import Decision, combine, decide, decide_share
 from narrows.metrics.intervals import half_width, mean, share_interval
 from narrows.report import Check, UnjudgedCheck
-from narrows.reproduce.exhibit import Data, Finding
+from narrows.reproduce.exhibit import MOST_TRIALS, Data, Finding
 from narrows.reproduce.rules import Rule, rule
 
 T = TypeVar("T")
@@ -26,6 +26,10 @@ OWN_PATH = "the number is of the document's path"
 MISSING = (
     "A trial in which it never happens has no value: then the rule is met only if every trial lies "
     "inside, and not met only if every one lies outside."
+)
+STRAIGHT = (
+    "A small grid decides only what holds wherever the lines cross between its values, as their "
+    "crossing is read off straight lines."
 )
 EQUAL = "Equal values count as one trial, as all trials of a condition were the same run here."
 
@@ -43,21 +47,23 @@ def judge_bounds(
     how: str,
     samples: Samples | Mapping[str, Samples],
     more: str = "",
+    grid: Samples = (),
 ) -> Check:
     """Judges a measurement by the rule of a check; several by name are all judged.
 
-    `how` says how it was measured; `more` is added after the measurement.
+    `how` says how it was measured; `more` is added after the measurement. The measurement of a
+    `grid` is where straight lines between the grid's values cross.
     """
     held_to = rule(claim, check)
     every = samples if isinstance(samples, Mapping) else {"": samples}
     named = {name: _observations(data, values) for name, values in every.items()}
     if data.changed_path and held_to.is_of_path:
-        told = _all_measured_text(data, replace(held_to, stated=None), named, {})
+        told = _all_measured_text(data, replace(held_to, stated=None), named, {}, grid)
         return UnjudgedCheck(statement, how, OWN_PATH, told or "nothing", None)
-    low, high = held_to.low, held_to.high
-    decisions = [decide(values, low, high, data.confidence) for values in named.values()]
+    decisions = [_decide(data, held_to, values, grid) for values in named.values()]
     shown = dict(zip(named, decisions, strict=True))
-    told = _all_measured_text(data, held_to, named, shown)
+    told = _all_measured_text(data, held_to, named, shown, grid)
+    how = f"{how} {STRAIGHT}" if grid else how
     return Check(
         statement,
         _rule_text(data, how, held_to, named.values()),
@@ -66,6 +72,34 @@ def judge_bounds(
         combine(decision.passed for decision in decisions),
         {name: _number(data, values) for name, values in named.items()},
         held_to.stated,
+    )
+
+
+def _decide(data: Data, held_to: Rule, values: Samples, grid: Samples) -> Decision:
+    """Compares a measurement with the limits of a rule.
+
+    Crossings on a small grid decide only if all values between its neighbours say the same.
+    """
+    decision = decide(values, held_to.low, held_to.high, data.confidence)
+    if not (grid and data.scope.quick and len(values)):
+        return decision
+    reach = 0.0 if decision.passed is None else half_width(values, data.confidence)
+    low, high = _gap(grid, values, reach)
+    inside = held_to.low <= low and high <= held_to.high
+    outside = high <= held_to.low or held_to.high <= low
+    return decision if inside or outside else Decision(None, None)
+
+
+def _gap(grid: Samples, values: Samples, reach: float) -> tuple[float, float]:
+    """Returns the values of a grid next to both ends of the interval of crossings."""
+    known = [value for value in values if math.isfinite(value)]
+    ends = (min(known, default=math.inf), math.inf)
+    if len(known) == len(values):
+        ends = (mean(values) - reach, mean(values) + reach)
+    last = max(grid) if len(known) == len(values) else math.inf
+    return (
+        max((x for x in grid if x <= ends[0]), default=min(grid)),
+        min((x for x in grid if x >= ends[1]), default=last),
     )
 
 
@@ -121,11 +155,12 @@ def _all_measured_text(
     held_to: Rule,
     named: Mapping[str, Samples],
     decisions: Mapping[str, Decision],
+    grid: Samples = (),
 ) -> str:
     """Returns every measurement in words; for many, their range and those outside the limits."""
     if len(named) <= MOST_TOLD:
         return "; ".join(
-            _measured_text(data, held_to, name, values) for name, values in named.items()
+            _measured_text(data, held_to, name, values, grid) for name, values in named.items()
         )
     means = sorted(mean(values) for values in named.values() if len(values))
     rest = [name for name, decision in decisions.items() if not decision.passed]
@@ -133,12 +168,14 @@ def _all_measured_text(
     if not rest:
         return words
     listed = "; ".join(
-        _measured_text(data, held_to, name, named[name]) for name in rest[:MOST_TOLD]
+        _measured_text(data, held_to, name, named[name], grid) for name in rest[:MOST_TOLD]
     )
     return f"{words}, {len(rest)} of them not within: {listed}"
 
 
-def _measured_text(data: Data, held_to: Rule, name: str, values: Samples) -> str:
+def _measured_text(
+    data: Data, held_to: Rule, name: str, values: Samples, grid: Samples = ()
+) -> str:
     if len(values) and all(math.isinf(v) for v in values):
         words = "never"
     else:
@@ -149,9 +186,22 @@ def _measured_text(data: Data, held_to: Rule, name: str, values: Samples) -> str
     if data.same_runs and len(values) == 1:
         words += " on one path"
     known = [v for v in values if math.isfinite(v)]
-    if held_to.stated and known and not _is_mixed(values):
+    if grid and known:
+        words = _crossing_text(data, held_to, values, grid, words)
+    elif held_to.stated and known and not _is_mixed(values):
         words += f" ({100 * (mean(known) / held_to.stated - 1):+.0f} %)"
     return f"{name}: {words}" if name else words
+
+
+def _crossing_text(
+    data: Data, held_to: Rule, values: Samples, grid: Samples, interpolated: str
+) -> str:
+    """Says between which values of a grid lines cross, and where they do if they are straight."""
+    reach = half_width(values, data.confidence) if len(values) > 1 else 0.0
+    low, high = _gap(grid, values, reach)
+    between = f"between {low:g} and {high:g}{held_to.unit}"
+    between = between if math.isfinite(high) else f"above {low:g}{held_to.unit}, or never"
+    return f"the lines cross {between} ({interpolated} if they are straight)"
 
 
 def _is_mixed(values: Samples) -> bool:
@@ -163,16 +213,20 @@ def _expected_text(
     data: Data, named: Mapping[str, Samples], decisions: Mapping[str, Decision]
 ) -> str:
     """Says how many more trials would decide the undecided checks with measurements."""
-    measured = [decisions[name] for name, values in named.items() if len(values)]
-    open_ = [decision.more for decision in measured if decision.passed is None]
+    open_ = {
+        name: decisions[name].more
+        for name, values in named.items()
+        if len(values) and decisions[name].passed is None
+    }
     if not open_:
         return ""
     if data.same_runs and any(len(values) == 1 for values in named.values()):
         return "; only trials on other paths would decide it"
-    known = [more for more in open_ if more is not None]
-    if len(known) < len(open_):
+    known = {name: more for name, more in open_.items() if more is not None}
+    totals = [len(named[name]) + more for name, more in known.items()]
+    if len(known) < len(open_) or max(totals) > MOST_TRIALS:
         return "; more trials wouldn't decide it"
-    most = max(known)
+    most = max(known.values())
     return f"; {most} more {'trial' if most == 1 else 'trials'} would decide it"
 
 

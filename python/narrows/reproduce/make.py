@@ -9,6 +9,8 @@ from pathlib import Path
 from narrows.backends import Backend, get_backend
 from narrows.errors import InputError, Problem, SpecError
 from narrows.execute import BatchOutcome, RunProgress, Watcher
+from narrows.metrics.duration import lacking_s
+from narrows.metrics.settling import UnsettledRuns
 from narrows.reproduce import judgements, ledger
 from narrows.reproduce.catalogue import select
 from narrows.reproduce.exhibit import CONFIDENCE, Data, Exhibit, Finding, Picture, Scope
@@ -37,7 +39,7 @@ class ReproducedFigure:
     """A figure reproduced in one way: its data, its pictures and the verdicts on its claims.
 
     `variation` says how its conditions were changed; the figure as written is then `unchanged`,
-    and the pictures show both.
+    and the pictures show both. `too_short` is a sentence if changed runs are too short for shares.
     """
 
     exhibit: Exhibit
@@ -47,6 +49,7 @@ class ReproducedFigure:
     findings: tuple[Finding, ...]
     variation: str = ""
     unchanged: SettledFigure | None = None
+    too_short: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +176,7 @@ def _changed_pages(
                 one.variation,
                 one.findings,
                 one.unchanged.findings if one.unchanged else (),
+                one.too_short,
             )
             for one in items
         ]
@@ -252,8 +256,17 @@ def _make(
     told = item.exhibit.in_words(item.scope)
     stored = write_figure_files(item, [_say(picture, told) for picture in pictures], data, out)
     return ReproducedFigure(
-        item.exhibit, item.scope, data, stored, outcome.findings, item.variation, unchanged
-    )
+        item.exhibit, item.scope, data, stored, outcome.findings, item.variation, unchanged,
+        too_short_note(item) if item.variation else "",
+    )  # fmt: skip
+
+
+def too_short_note(item: Work) -> str:
+    """Returns a sentence on conditions whose runs are too short for shares; empty without any."""
+    scenarios = [condition.cell.plan.trials[0].scenario for condition in item.cells]
+    needed = {n: lacking for n, one in enumerate(scenarios) if (lacking := lacking_s(one))}
+    longest = scenarios[max(needed, key=needed.__getitem__)] if needed else None
+    return UnsettledRuns({}, needed, len(scenarios)).note(longest, called="conditions")
 
 
 def _beside(before: Picture | None, picture: Picture, variation: str) -> Picture:

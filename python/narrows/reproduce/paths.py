@@ -13,12 +13,9 @@ import numpy as np
 from narrows.compare.vary import vary
 from narrows.late import pl
 from narrows.plan import Trial, trial_of
-from narrows.reproduce.exhibit import Data, Finding, Frames, Key
+from narrows.reproduce.exhibit import MOST_TRIALS, Data, Finding, Frames, Key
 from narrows.reproduce.gather import FigureCondition, Work
 from narrows.reproduce.judging import SAME
-
-MOST_TRIALS = 64
-"""No more trials than these are added to a condition."""
 
 
 def with_at_most(trials: int | None, item: Work) -> Work:

@@ -69,6 +69,7 @@ class ChangedFigure:
     variation: str
     findings: Sequence[Finding]
     unchanged: Sequence[Finding]
+    too_short: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +205,7 @@ def write_changed_page(
         for told, note, files, found, change in (
             (
                 way.variation,
-                NOT_RECORDED,
+                f"{NOT_RECORDED}. {way.too_short}" if way.too_short else NOT_RECORDED,
                 way.stored,
                 [(claims()[one.claim], one.verdict, still_holds(one), one) for one in way.findings],
                 values_in(way.variation),

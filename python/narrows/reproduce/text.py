@@ -51,6 +51,8 @@ def _figure_lines(
     yield from _wrap(f"{item.exhibit.title} ({', '.join(filter(None, way))})")
     if left_out := item.exhibit.left_out(item.scope):
         yield from _wrap(f"--quick leaves out {left_out}", 2)
+    if item.too_short:
+        yield from _wrap(item.too_short, 2)
     if not item.exhibit.claims and not item.exhibit.code:
         yield from _value_lines(item)
     before = {one.claim: one for one in item.unchanged.findings} if item.unchanged else {}
