@@ -199,14 +199,18 @@ def test_an_interval_that_leaves_everything_possible_isnt_shown() -> None:
     assert "77.8 ± 55.0" in list(table(rates, "out"))[1]
 
 
-def test_values_that_still_change_within_the_runs_have_a_sign() -> None:
+def test_values_that_have_not_settled_have_a_sign() -> None:
     found = overview_of(2, {"goodput_mbps": [[5, 4, 6], [9, 8, 10]], "loss_rate": [[1], [2]]})
-    found.cells[1]["drifting"] = ["goodput"]  # type: ignore[index]
+    found.cells[1]["unsettled"] = ["goodput"]  # type: ignore[index]
     assert [line.split() for line in list(table(found, "out"))[1:3]] == [
         ["0", "5.00", "±", "1.00", "1.00"],
         ["1", "9.00", "±", "1.00~", "2.00~"],
     ]
-    assert "~: still changes within the runs, so it is no steady value" in list(table(found, "out"))
+    assert "~: no steady value, as the runs still drift or are too short" in list(
+        table(found, "out")
+    )
+    found.cells[1]["unsettled"] = ["too short"]  # type: ignore[index]
+    assert not any("~" in line for line in table(found, "out"))
 
 
 def test_a_metric_that_doesnt_vary_and_the_second_of_two_shares_are_left_out() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from narrows.metrics.catalogue import in_percent
 from narrows.metrics.headings import columns_named
 from narrows.metrics.leading import of_applications
-from narrows.metrics.settling import concerns
+from narrows.metrics.settling import UNSETTLED, concerns
 from narrows.metrics.trials import INTERVALS, SINGLE, note_of_finished
 from narrows.metrics.workloads import LEAST_STILL_S
 from narrows.sweeps.overview import Overview
@@ -26,8 +26,8 @@ MOST_UNFINISHED = 0.05
 """The share of unfinished transfers above which a line mentions them."""
 VAGUE = "±?"
 """The sign in place of an interval that isn't shown."""
-DRIFTING = "~"
-"""The sign behind a value that still changes within the runs."""
+UNSETTLED_SIGN = "~"
+"""The sign behind a value that hasn't settled within the runs."""
 
 
 def table(found: Overview, place: str, asked: Sequence[str] = ()) -> Iterator[str]:
@@ -54,12 +54,12 @@ def table(found: Overview, place: str, asked: Sequence[str] = ()) -> Iterator[st
     shown = "".join(chain.from_iterable(column[:MOST_ROWS] for column in columns.values()))
     if VAGUE in shown:
         yield "±?: too few trials, since nearly all values are possible; more: --trials 10"
-    if DRIFTING in shown:
-        yield "~: still changes within the runs, so it is no steady value"
+    if UNSETTLED_SIGN in shown:
+        yield f"{UNSETTLED_SIGN}: no steady value, as the {UNSETTLED}"
     yield from (f"{one}: no run has a value" for one, its in wanted.items() if not its)
     yield from _unfinished_lines(rows)
     yield from _still_lines(rows)
-    yield from filter(None, (found.split, found.drifting, found.alike))
+    yield from filter(None, (found.split, found.unsettled, found.alike))
     if len(rows) > MOST_ROWS or found.left_out:
         left = len(rows) - MOST_ROWS + found.left_out
         yield f"and {left:,} more: on the page, or `narrows export {place} summary`"
@@ -140,8 +140,8 @@ def _column(name: str, rows: Sequence[Mapping[str, Any]]) -> list[str]:
     whole = math.floor(math.log10(largest)) + 1 if largest else 1
     decimals = max(DIGITS - whole, 1) if whole <= DIGITS else 0
     most = WIDE if in_percent(name) else math.inf
-    drift = [bool(cell.get("drifting")) and concerns(cell["drifting"], name) for cell in rows]
-    signs = [DRIFTING if one else " " * any(drift) for one in drift]
+    unsettled = [concerns(cell.get("unsettled", ()), name) for cell in rows]
+    signs = [UNSETTLED_SIGN if one else " " * any(unsettled) for one in unsettled]
     return [
         _number(value, decimals, most) + sign for value, sign in zip(values, signs, strict=True)
     ]

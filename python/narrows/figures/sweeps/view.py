@@ -34,12 +34,13 @@ from narrows.figures.model import (
 )
 from narrows.figures.names import axes_in_words, setting, settings
 from narrows.figures.palette import COLOURS
-from narrows.figures.sweeps.drifting import is_drifting, rings
 from narrows.figures.sweeps.panels import share_axes
+from narrows.figures.sweeps.unsettled import is_unsettled, rings
 from narrows.late import pl
 from narrows.metrics.catalogue import find, scale_of
 from narrows.metrics.headings import columns_named, heading_of, legend_words, unknown_metric, words
 from narrows.metrics.intervals import half_width, mean
+from narrows.metrics.settling import UNSETTLED
 from narrows.spec.suggest import one_of
 from narrows.words import begin_upper, count_of, join_words
 
@@ -49,7 +50,7 @@ MOST_TICKS = 12
 MOST_LINES = 7
 WHOLE = 1.03
 """The upper end of an axis for shares."""
-HOLLOW = " Hollow points belong to runs that still drift."
+HOLLOW = f" Hollow points: {UNSETTLED}."
 """The end of the description in words if there are some."""
 RIMS = "; broad lines: below others"
 """The end of the subtitle if some lines cover others."""
@@ -294,14 +295,14 @@ def means_line(
     """Means over the runs at each value, with intervals clipped to possible values, as people read.
 
     Values that aren't quantities get points, each `aside` from its tick. Rings are around the means
-    of runs that drift.
+    of runs that haven't settled.
     """
-    x, y, low, high, drifting, scale = [], [], [], [], [], scale_of(metric)
+    x, y, low, high, unsettled, scale = [], [], [], [], [], scale_of(metric)
     for value, position in across.positions.items():
         own = rows.filter(pl.col(across.place) == value)
         known = own[metric].cast(pl.Float64).to_list()
         if known:
-            drifting.append(is_drifting(own, metric))
+            unsettled.append(is_unsettled(own, metric))
             x.append(position if across.measured else position + aside)
             y.append(scale * mean(known))
             least, most = interval_of(known, metric)
@@ -313,7 +314,7 @@ def means_line(
         label, np.array(x), np.array(y), look.hue, np.array(low) if spread else None,
         np.array(high) if spread else None, marker="o", dash=look.dash, kind=kind,
     )  # fmt: skip
-    return [means, *rings(compress(zip(x, y, strict=True), drifting), look.hue)]
+    return [means, *rings(compress(zip(x, y, strict=True), unsettled), look.hue)]
 
 
 def interval_of(values: Sequence[float], metric: str) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""Points whose runs still drift are hollow in every figure whose points are combinations."""
+"""Points of combinations whose runs haven't settled are hollow in every figure."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from specimens import run_cli
 from narrows import figures
 from narrows.figures import interactive, static
 from narrows.figures.model import Figure, Line
-from narrows.figures.sweeps.drifting import DRIFTING
 from narrows.figures.sweeps.view import View
+from narrows.metrics.settling import UNSETTLED
 
 BUFFERS = ("0.5bdp", "1bdp", "8bdp")
 
@@ -32,7 +32,7 @@ def summary(**drift: Any) -> pl.DataFrame:
             halves = {
                 "bbr.goodput_early_mbps": 5.0, "bbr.goodput_late_mbps": 5.0, "goodput_drifts": 0,
                 "cubic.goodput_early_mbps": 5.0, "cubic.goodput_late_mbps": 5.0,
-                "queue_early_ms": 9.0, "queue_late_ms": 9.0, "queue_drifts": 0,
+                "queue_early_ms": 9.0, "queue_late_ms": 9.0, "queue_drifts": 0, "needed_s": None,
             } | (drift if buffer == "8bdp" else {})  # fmt: skip
             rows.append({
                 "study": "made-up", "cell": cell, "trial": trial, "path.rtt": rtt,
@@ -78,15 +78,22 @@ def test_combinations_that_drift_are_hollow(
     assert rings(steady) == []
     made = figure_of(name, summary(**SHARES), **options)
     assert sorted(rings(made)) == [pytest.approx(one) for one in points]
-    assert list(made.legend()) == [*steady.legend(), DRIFTING]
-    assert made.alt.endswith("Hollow points belong to runs that still drift.")
+    assert list(made.legend()) == [*steady.legend(), UNSETTLED]
+    assert made.alt.endswith("Hollow points: runs still drift or are too short.")
     (file,) = static.save(made, tmp_path / name, ("png",))
     assert np.ptp(matplotlib.image.imread(file)) > 0
     [plot] = interactive.plots(made)
     entries = [trace["name"] for trace in plot.data if trace.get("showlegend")]
-    assert entries.count(DRIFTING) == 1
-    [*_, hollow] = [trace for trace in plot.data if trace["name"] == DRIFTING]
+    assert entries.count(UNSETTLED) == 1
+    [*_, hollow] = [trace for trace in plot.data if trace["name"] == UNSETTLED]
     assert hollow["marker"]["color"] == "@ground"
+
+
+def test_only_what_tells_shares_is_hollow_where_runs_are_too_short() -> None:
+    short = summary(needed_s=60.0)
+    assert len(rings(figure_of("share", short))) == 2
+    assert len(rings(figure_of("lines", short, metric="bbr.goodput_mbps"))) == 1
+    assert rings(figure_of("lines", short, metric="utilization")) == []
 
 
 def test_only_what_drifts_is_hollow() -> None:
@@ -100,13 +107,15 @@ def test_only_what_drifts_is_hollow() -> None:
 
 def test_frames_of_earlier_versions_have_no_halves() -> None:
     old = summary().select(
-        name for name in summary().columns if not re.search("early|late_|drifts", name)
+        name
+        for name in summary().columns
+        if not re.search("early|late_|drifts|needed_s|needed", name)
     )
     assert rings(figure_of("share", old)) == []
 
 
 def test_entries_share_one_ring_in_ink() -> None:
-    key = figure_of("share", summary(**SHARES)).legend()[DRIFTING]
+    key = figure_of("share", summary(**SHARES)).legend()[UNSETTLED]
     assert isinstance(key, Line)
     assert (key.colour, key.hollow) == ("ink", True)
 
@@ -129,13 +138,13 @@ def test_the_page_the_figure_and_the_chart_of_an_answer_show_what_drifts(
     html = Path("many/rivals.html").read_text()
     data = json.loads(re.search(r'id="data"[^>]*>(.*?)</script>', html, re.DOTALL)[1])  # type: ignore[index]
     calm, moving = data["cells"]
-    assert calm["drifting"] == []
-    assert "shares" in moving["drifting"]
-    told = data["drifting"][",".join(moving["drifting"])]
+    assert calm["unsettled"] == []
+    assert "shares" in moving["unsettled"]
+    told = data["unsettled"][",".join(moving["unsettled"])]
     assert {"bbr.share", "cubic.share", "jain"} <= {*told}
     assert run_cli("figure", "many", "share", "--out", "shares", "--format", "svg") == 0
-    assert DRIFTING in Path("shares.svg").read_text()
+    assert UNSETTLED in Path("shares.svg").read_text()
     asked = "path.buffer with the highest cubic.share"
     fixed = ("--set", "run.duration=50s", "--trials", "2", "--max-trials", "2", "--out", "asked")
     assert run_cli("search", "rivals.toml", "--for", asked, *fixed) == 0
-    assert DRIFTING in Path("asked/rivals-answer.svg").read_text()
+    assert UNSETTLED in Path("asked/rivals-answer.svg").read_text()
