@@ -16,6 +16,7 @@ from specimens import run_cli
 from narrows import figures
 from narrows.figures import interactive, static
 from narrows.figures.model import Figure, Line
+from narrows.figures.sweeps.unsettled import SPLIT
 from narrows.figures.sweeps.view import View
 from narrows.metrics.settling import UNSETTLED
 
@@ -103,6 +104,22 @@ def test_only_what_drifts_is_hollow() -> None:
     shares = summary(**SHARES)
     assert rings(figure_of("lines", shares, metric="queue_mean_ms")) == []
     assert rings(figure_of("lines", shares, metric="utilization")) == []
+
+
+def test_trials_in_two_groups_are_dots() -> None:
+    halved = summary().with_columns(
+        pl.when((pl.col("path.buffer") == "8bdp") & (pl.col("trial") == 1))
+        .then(pl.col("bbr.share") + 0.5)
+        .otherwise(pl.col("bbr.share"))
+        .alias("bbr.share")
+    )
+    twice = pl.concat([halved, halved.with_columns(pl.col("trial") + 3)])
+    made = figure_of("lines", twice, metric="bbr.share")
+    assert list(made.legend()) == ["BBR", SPLIT]
+    [dots] = [line for line in made.panels[0].lines if line.label == SPLIT]
+    assert sorted(dots.y.tolist()) == pytest.approx([32, 32, 33, 33, 81, 81])
+    assert made.alt.endswith("Dots: single trials, where they fall into two groups.")
+    assert SPLIT not in figure_of("lines", summary(), metric="bbr.share").legend()
 
 
 def test_frames_of_earlier_versions_have_no_halves() -> None:
