@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 from specimens import run_cli
 
+import narrows as nw
 from narrows import figures
 from narrows.figures import interactive, static
 from narrows.figures.model import Figure, Line
@@ -153,6 +154,11 @@ def test_the_page_the_figure_and_the_chart_of_an_answer_show_what_drifts(
     Path("rivals.toml").write_text(SPEC)
     assert run_cli("run", "rivals.toml", "--out", "many") == 0
     html = Path("many/rivals.html").read_text()
+    opened = nw.open_result("many")
+    [note] = opened.notes
+    assert note.startswith("Shares still change within the runs")
+    assert note in html.replace("<code>", "`").replace("</code>", "`")
+    assert repr(opened).endswith(note)
     data = json.loads(re.search(r'id="data"[^>]*>(.*?)</script>', html, re.DOTALL)[1])  # type: ignore[index]
     calm, moving = data["cells"]
     assert calm["unsettled"] == []

@@ -34,6 +34,7 @@ from narrows.sweeps.combination_names import CombinationNames, combinations_in
 from narrows.sweeps.export import TableOfRuns
 from narrows.sweeps.settling import settling_note, unsettled_runs
 from narrows.sweeps.verdicts import smallest
+from narrows.words import count_of
 
 Values: TypeAlias = Mapping[int, Mapping[str, list[float]]]
 """The mean of each metric, perhaps with the ends of its interval, by combination."""
@@ -78,6 +79,13 @@ class Overview:
     """A sentence, if shares, goodputs or queues still change within runs, or these are short."""
     split: str = ""
     """Sentences, if the trials of combinations fall into two groups or differ widely."""
+    invalid: str = ""
+    """A sentence, if runs aren't valid measurements."""
+
+    @property
+    def notes(self) -> list[str]:
+        """The sentences on what a reader of the means should know."""
+        return list(filter(None, (self.invalid, self.split, self.unsettled, self.alike)))
 
     @property
     def judged_count(self) -> int:
@@ -197,6 +205,7 @@ def overview(
         {name: span(cells, name) for name in columns},
         settling_note(store, whole, combinations, unsettled),
         _split(summary, name, combinations, controls),
+        _invalid(summary, name),
     )
 
 
@@ -290,6 +299,17 @@ def _split(
     if known.height < 2 * known["cell"].n_unique():
         return ""
     return groups.note_of_study(_rows_by_words(known, combinations), controls)
+
+
+def _invalid(summary: TableOfRuns, study: str) -> str:
+    """Returns a sentence on runs that aren't valid measurements, with the first one's reason."""
+    if "invalid" not in summary.columns:
+        return ""
+    told = pl.concat(summary.read(("invalid",), study))["invalid"]
+    reasons = told.drop_nulls()
+    if reasons.is_empty():
+        return ""
+    return f"{len(reasons)} of {count_of(len(told), 'run')} invalid: {reasons[0]}."
 
 
 def _rows_by_words(

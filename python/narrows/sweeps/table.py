@@ -59,7 +59,7 @@ def table(found: Overview, place: str, asked: Sequence[str] = ()) -> Iterator[st
     yield from (f"{one}: no run has a value" for one, its in wanted.items() if not its)
     yield from _unfinished_lines(rows)
     yield from _still_lines(rows)
-    yield from filter(None, (found.split, found.unsettled, found.alike))
+    yield from found.notes
     if len(rows) > MOST_ROWS or found.left_out:
         left = len(rows) - MOST_ROWS + found.left_out
         yield f"and {left:,} more: on the page, or `narrows export {place} summary`"
