@@ -169,7 +169,7 @@ def overview_of(cells: int, means: dict[str, list[list[float]]], combinations: i
     values = [
         {name: each[min(at, len(each) - 1)] for name, each in means.items()} for at in range(cells)
     ]
-    rows = [{"at": [at], "values": value} for at, value in enumerate(values)]
+    rows = [{"cell": at, "at": [at], "values": value} for at, value in enumerate(values)]
     spans = {name: max(means[name])[0] - min(means[name])[0] for name in means}
     labels = {name: name for name in means}
     total = combinations or cells
@@ -186,6 +186,13 @@ def test_a_column_has_the_same_decimals() -> None:
         "1             100.0 ± 2.0        9,000",
         "means ± half of the 95 % interval",
     ]
+
+
+def test_a_filter_leaves_rows_and_says_that_the_page_has_more() -> None:
+    found = overview_of(3, {"goodput_mbps": [[5], [9], [7]]})
+    _, row, *notes = table(found, "out", (), {1})
+    assert row.split() == ["1", "9.00"]
+    assert "2 combinations of earlier runs, also in the notes: on the page" in notes
 
 
 def test_an_interval_that_leaves_everything_possible_isnt_shown() -> None:

@@ -260,7 +260,8 @@ def _run_study(
     if as_json:
         print_json(outcome.document() | {"pages": [str(page) for page in pages]})
     else:
-        tables = (table(found, str(job.directory), metrics) for found in pages.values())
+        cells = {cell.number for cell in job.cells}
+        tables = (table(found, str(job.directory), metrics, cells) for found in pages.values())
         print_lines([*outcome_lines(outcome, chain.from_iterable(tables)), *map(str, pages)])
         opening = [f"narrows open {job.directory}"] if pages else []
         hint(*opening, f"narrows figure {job.directory}")

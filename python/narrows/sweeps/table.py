@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -14,7 +14,7 @@ from narrows.metrics.settling import UNSETTLED, concerns
 from narrows.metrics.trials import INTERVALS, SINGLE, note_of_finished
 from narrows.metrics.workloads import LEAST_STILL_S
 from narrows.sweeps.overview import Overview
-from narrows.words import align
+from narrows.words import align, count_of
 
 MOST_ROWS = 30
 MOST_METRICS = 4
@@ -30,12 +30,19 @@ UNSETTLED_SIGN = "~"
 """The sign behind a value that hasn't settled within the runs."""
 
 
-def table(found: Overview, place: str, asked: Sequence[str] = ()) -> Iterator[str]:
+def table(
+    found: Overview,
+    place: str,
+    asked: Sequence[str] = (),
+    wanted_cells: Collection[int] | None = None,
+) -> Iterator[str]:
     """Yields the axes and up to four metrics, as means with half of their 95 % intervals.
 
-    Columns with the names or headings in `asked` follow.
+    Columns with the names or headings in `asked` follow. A filter may leave some combinations,
+    `wanted_cells`; the notes are on all.
     """
-    rows = [cell for cell in found.cells if cell["values"]]
+    every = [cell for cell in found.cells if cell["values"]]
+    rows = [c for c in every if wanted_cells is None or c["cell"] in wanted_cells]
     wanted = {one: _columns_named(one, found) for one in asked}
     names = list(dict.fromkeys([*_metrics(found), *chain.from_iterable(wanted.values())]))
     if not rows or not names:
@@ -59,6 +66,8 @@ def table(found: Overview, place: str, asked: Sequence[str] = ()) -> Iterator[st
     yield from (f"{one}: no run has a value" for one, its in wanted.items() if not its)
     yield from _unfinished_lines(rows)
     yield from _still_lines(rows)
+    if other := len(every) - len(rows):
+        yield f"{count_of(other, 'combination')} of earlier runs, also in the notes: on the page"
     yield from found.notes
     if len(rows) > MOST_ROWS or found.left_out:
         left = len(rows) - MOST_ROWS + found.left_out
