@@ -15,7 +15,7 @@ from narrows.analyze import analyze
 from narrows.analyze.inferred import impairments
 from narrows.figures import describe
 from narrows.figures.palette import COLOURS
-from narrows.report.accounts import conclusion
+from narrows.report.accounts import conclusion, remedy_lines
 from narrows.store import CaptureOptions, open_result
 
 SPEC = """
@@ -169,6 +169,27 @@ def test_terminal_table_and_figure_have_the_causes(tmp_path, capsys):
     assert {span.label for span in figure.panels[0].spans} == {
         cause.replace("_", " ") for cause in causes["cause"]
     }
+
+
+@pytest.mark.parametrize(
+    ("capacity_mbps", "needed"),
+    [
+        (None, "twice the rate, 60 Mbit/s, needs a window of 300 kB in a round trip of 40.0 ms"),
+        (80.0, "the capacity, 80 Mbit/s, needs a window of 400 kB in a round trip of 40.0 ms"),
+    ],
+)
+def test_the_remedy_names_the_window_that_the_path_needs(
+    capacity_mbps: float | None, needed: str
+) -> None:
+    causes = {
+        "first": "receiver_window",
+        "sentence": "",
+        "capacity": {"rate_mbps": capacity_mbps},
+    }
+    flow = {"to_receiver_ms": 40.0, "to_sender_ms": 0.0, "goodput_mbps": 30.0, "causes": causes}
+    [line] = remedy_lines(flow)
+    assert needed in line
+    assert needed not in next(remedy_lines({**flow, "to_receiver_ms": None}))
 
 
 @pytest.mark.parametrize(

@@ -169,7 +169,7 @@ def overview_of(cells: int, means: dict[str, list[list[float]]], combinations: i
     values = [
         {name: each[min(at, len(each) - 1)] for name, each in means.items()} for at in range(cells)
     ]
-    rows = [{"at": [at], "values": value} for at, value in enumerate(values)]
+    rows = [{"cell": at, "at": [at], "values": value} for at, value in enumerate(values)]
     spans = {name: max(means[name])[0] - min(means[name])[0] for name in means}
     labels = {name: name for name in means}
     total = combinations or cells
@@ -188,6 +188,13 @@ def test_a_column_has_the_same_decimals() -> None:
     ]
 
 
+def test_a_filter_leaves_rows_and_says_that_the_page_has_more() -> None:
+    found = overview_of(3, {"goodput_mbps": [[5], [9], [7]]})
+    _, row, *notes = table(found, "out", (), {1})
+    assert row.split() == ["1", "9.00"]
+    assert "2 combinations of earlier runs, also in the notes: on the page" in notes
+
+
 def test_an_interval_that_leaves_everything_possible_isnt_shown() -> None:
     found = overview_of(2, {"a.share": [[77.8, 22.8, 100], [50, 40, 60]], "jain": [[1], [2]]})
     _, vague, *_, means, few = table(found, "out")
@@ -199,14 +206,18 @@ def test_an_interval_that_leaves_everything_possible_isnt_shown() -> None:
     assert "77.8 ± 55.0" in list(table(rates, "out"))[1]
 
 
-def test_values_that_still_change_within_the_runs_have_a_sign() -> None:
+def test_values_that_have_not_settled_have_a_sign() -> None:
     found = overview_of(2, {"goodput_mbps": [[5, 4, 6], [9, 8, 10]], "loss_rate": [[1], [2]]})
-    found.cells[1]["drifting"] = ["goodput"]  # type: ignore[index]
+    found.cells[1]["unsettled"] = ["goodput"]  # type: ignore[index]
     assert [line.split() for line in list(table(found, "out"))[1:3]] == [
         ["0", "5.00", "±", "1.00", "1.00"],
         ["1", "9.00", "±", "1.00~", "2.00~"],
     ]
-    assert "~: still changes within the runs, so it is no steady value" in list(table(found, "out"))
+    assert "~: no steady value, as the runs still drift or are too short" in list(
+        table(found, "out")
+    )
+    found.cells[1]["unsettled"] = ["too short"]  # type: ignore[index]
+    assert not any("~" in line for line in table(found, "out"))
 
 
 def test_a_metric_that_doesnt_vary_and_the_second_of_two_shares_are_left_out() -> None:

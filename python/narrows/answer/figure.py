@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import compress
-from types import MappingProxyType
 from typing import TypeAlias
 
 import numpy as np
@@ -22,10 +21,10 @@ from narrows.figures.frames import in_words
 from narrows.figures.looks import Look, looks
 from narrows.figures.model import Figure, Guide, Line, Panel, heights
 from narrows.figures.names import axes_in_words, settings, uncapitalize, value_words
-from narrows.figures.sweeps.drifting import rings
+from narrows.figures.sweeps.unsettled import rings
 from narrows.metrics.catalogue import find, scale_of
 from narrows.metrics.headings import heading_of, legend_words
-from narrows.metrics.settling import Drift, concerns
+from narrows.metrics.settling import UnsettledRuns, concerns
 from narrows.spec.values import exact_value
 from narrows.words import begin_upper, count_of, join_words
 
@@ -35,19 +34,20 @@ MARGIN = 0.06
 """The margin around the values, relative to their range."""
 
 
-Drifting: TypeAlias = Mapping[tuple[AskedCase, object], Sequence[Drift]]
-"""The drifts in the runs of a case at an exact value."""
+Unsettled: TypeAlias = UnsettledRuns[tuple[AskedCase, object]]
+"""The runs of cases at exact values that haven't settled."""
+_NONE: Unsettled = UnsettledRuns({}, {}, 0)
 
 
 def chart(
     study: AskedStudy,
     found: Mapping[AskedCase, Bracket | Ranking],
     runs: int,
-    drifting: Drifting = MappingProxyType({}),
+    unsettled: Unsettled = _NONE,
 ) -> Figure:
     """A panel for each metric of the question, a line for each case that there is room for."""
     first, *rest = (
-        _panel(study, quantity, found, drifting) for quantity in study.question.quantities
+        _panel(study, quantity, found, unsettled) for quantity in study.question.quantities
     )
     panels = (first, *map(_without_names, rest))
     shown = min(map(_most_cases, study.question.quantities))
@@ -76,7 +76,7 @@ def _panel(
     study: AskedStudy,
     quantity: str,
     found: Mapping[AskedCase, Bracket | Ranking],
-    drifting: Drifting,
+    unsettled: Unsettled,
 ) -> Panel:
     """The panel of a metric over the place, or of the two metrics of a difference."""
     metrics = metrics_in(quantity)
@@ -91,11 +91,11 @@ def _panel(
         for (case, metric), look in zip(shown, looks_of_lines, strict=True)
     ]
     for (case, metric), line in zip(shown, list(lines), strict=True):
-        unsettled = (
-            concerns({one.quantity for one in drifting.get(_key(study, case, point), ())}, metric)
+        marked = (
+            concerns(unsettled.quantities(_key(study, case, point)), metric)
             for point in _having(points[case], metric)
         )
-        lines += rings(compress(zip(line.x, line.y, strict=True), unsettled), line.colour)
+        lines += rings(compress(zip(line.x, line.y, strict=True), marked), line.colour)
     guides = _bounds(study, quantity) + tuple(
         Guide(
             across.positions[study.spelling(end.value)],

@@ -9,7 +9,7 @@ from narrows.answer.question import OPTION, metrics_in
 from narrows.answer.study import AskedStudy
 from narrows.execute.cost import load
 from narrows.metrics.duration import lacking_s
-from narrows.metrics.settling import CONCERNED, UnsettledRuns, concerns, lasting_s
+from narrows.metrics.settling import SHORT, UnsettledRuns, concerns, lasting_s
 from narrows.spec import Override
 from narrows.spec.scenario import Scenario
 
@@ -24,19 +24,12 @@ FIRST_RUNS = 40
 
 def is_unsettled(study: AskedStudy, found: UnsettledRuns[Any]) -> bool:
     """Returns True if runs drift, or are too short, in what the question is about."""
-    drifting = {drift.quantity for its in found.drifting.values() for drift in its}
-    return any(
-        concerns(drifting, name) or (found.needed and _tells_shares(name))
-        for name in _metrics(study)
-    )
+    quantities = {quantity for one in found.combinations for quantity in found.quantities(one)}
+    return any(concerns(quantities, name) for name in _metrics(study))
 
 
 def _metrics(study: AskedStudy) -> list[str]:
     return [name for one in study.question.quantities for name in metrics_in(one)]
-
-
-def _tells_shares(metric: str) -> bool:
-    return metric.rpartition(".")[2].startswith(CONCERNED["shares"])
 
 
 def lengthen(
@@ -53,7 +46,7 @@ def lengthen(
         return None
     scenarios = study.scenarios()
     lacking = max(lacking_s(one) or 0.0 for one in scenarios)
-    if found is None and not (lacking and any(map(_tells_shares, _metrics(study)))):
+    if found is None and not (lacking and any(concerns([SHORT], name) for name in _metrics(study))):
         return None
     drifting = found is not None and bool(found.drifting)
     wanted_s = max(lasting_s(one, lacking, drifting) for one in scenarios)

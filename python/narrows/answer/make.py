@@ -175,14 +175,12 @@ def answer(
     pages = write_pages(directory, study.name)
     made = AnswerSet(
         study, found, runs.total, directory, (stem.with_name(f"{stem.name}.html"), *pages),
-        " ".join(one.drifting for one in pages.values()),
+        " ".join(one.unsettled for one in pages.values()),
         is_unsettled(study, unsettled),
         study.longer_duration,
     )  # fmt: skip
     with writing(stem):
-        figure = replace(
-            chart(study, found, runs.total, unsettled.drifting), words=tuple(made.sentences())
-        )
+        figure = replace(chart(study, found, runs.total, unsettled), words=tuple(made.sentences()))
         save(figure, stem, ("html", "png", "svg"))
     write_text(stem.with_name(f"{stem.name}.json"), json.dumps(made.document(), indent=1) + "\n")
     return made

@@ -66,16 +66,17 @@ class RunResult(Result, _Tables):
     def __repr__(self) -> str:
         count = len(self.manifest["trials"])
         runs = f"{count_of(count, 'run')} on {self.manifest['backend']}"
-        offers = ".summary_table, .flows, .table(NAME), .plot(NAME), .page, .unmet"
+        offers = ".summary_table, .flows, .table(NAME), .plot(NAME), .page, .notes, .unmet"
         return _with_notes(
-            f"<RunResult {self.name!r}, {runs}, in {self.path}; {offers}>", self._notes()
+            f"<RunResult {self.name!r}, {runs}, in {self.path}; {offers}>", self.notes
         )
 
-    def _notes(self) -> list[str]:
-        """Sentences on what still changes within the trials, or that they are too short."""
-        from narrows.metrics.settling import note_of_run
+    @property
+    def notes(self) -> list[str]:
+        """Sentences on trials that drift, are too short or differ widely, as in a terminal."""
+        from narrows.metrics.notes import notes_of_run
 
-        return list(filter(None, [note_of_run(self.summary["runs"], self.groups)]))
+        return notes_of_run(self.summary["runs"], self.groups)
 
     @property
     def page(self) -> Path:
@@ -122,7 +123,7 @@ class RunResult(Result, _Tables):
     def _repr_html_(self) -> str:
         engine, backend = self.manifest["engine"], self.manifest["backend"]
         runs = count_of(len(self.trials), "run")
-        lines = [f"{runs} on {backend} ({engine}), in {self.path}", *self._notes()]
+        lines = [f"{runs} on {backend} ({engine}), in {self.path}", *self.notes]
         sampled = self.trials[0].scenario["run"]["record"] != "summary"
         charts = self._figure_of("timeline", 1) if sampled else None
         shown = self.flows.select(_SHOWN)
@@ -142,16 +143,19 @@ class SweepResult(_Tables):
 
     def __repr__(self) -> str:
         count = len(open_store(self.place).keys())
-        offers = ".summary_table, .flows, .table(NAME), .plot(NAME), .page, .unmet, .failures"
+        offers = ".summary_table, .flows, .table(NAME), .plot(NAME), .page, .notes, .unmet"
         return _with_notes(
-            f"<SweepResult of {count} stored runs in {self.place}; {offers}>", self._notes()
+            f"<SweepResult of {count} stored runs in {self.place}; {offers}, .failures>", self.notes
         )
 
-    def _notes(self) -> list[str]:
-        """Sentences on what still changes within runs, or that they are too short."""
-        from narrows.sweeps.settling import settling_notes
+    @property
+    def notes(self) -> list[str]:
+        """Sentences on runs that drift, are too short, differ widely or are invalid."""
+        from narrows.sweeps.overview import overview
 
-        return list(settling_notes(open_store(self.place)))
+        store = open_store(self.place)
+        studies = store.studies().items() if self._has_runs() else ()
+        return [note for study in studies for note in overview(store, *study, {}).notes]
 
     @property
     def path(self) -> Place:
@@ -277,7 +281,7 @@ class SweepResult(_Tables):
             f"({s.backend} {s.engine})"
             for s in states(open_store(self.place))
         ]
-        lines += [*self._notes(), *self.unmet]
+        lines += [*self.notes, *self.unmet]
         return block(str(self.place), lines, self.summary_table if self._has_runs() else None)
 
     def _has_runs(self) -> bool:

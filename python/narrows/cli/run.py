@@ -248,7 +248,8 @@ def _run_study(
     if as_json:
         print_json(outcome.document() | {"pages": [str(page) for page in pages]})
     else:
-        tables = (table(found, str(job.directory), metrics) for found in pages.values())
+        cells = {cell.number for cell in job.cells}
+        tables = (table(found, str(job.directory), metrics, cells) for found in pages.values())
         print_lines([*outcome_lines(outcome, chain.from_iterable(tables)), *map(str, pages)])
         opening = [f"narrows open {job.directory}"] if pages else []
         hint(*opening, f"narrows figure {job.directory}")
@@ -284,9 +285,8 @@ def _run(
 
         write_report(outcome.result.path, pictures=True)
     broken = unmet(job, outcome.result)
-    from narrows.metrics import groups
-    from narrows.metrics.settling import note_of_run
-    from narrows.metrics.trials import join_trials, left_out, same_trace, spread_note
+    from narrows.metrics.notes import notes_of_run
+    from narrows.metrics.trials import join_trials
 
     runs = outcome.result.summary["runs"]
     if as_json:
@@ -294,11 +294,7 @@ def _run(
         found = join_trials(runs, job.plan.groups)
         print_json({**found, **more, "directory": str(outcome.result.path)})
     else:
-        trace = same_trace(job.plan.trials[0].scenario, len(runs))
-        drifting = note_of_run(runs, job.plan.groups)
-        split = groups.note_of_run(runs, job.plan.groups)
-        notes = [spread_note(runs), split, drifting, trace, *left_out(runs)]
-        print_summary(outcome.result, notes)
+        print_summary(outcome.result, notes_of_run(runs, job.plan.groups))
         print_lines(map(str, broken))
         if captures.pcap:
             print_lines([f"captures: {outcome.result.path / 'trial-1' / 'captures'}"])

@@ -123,6 +123,11 @@ def two_groups(values: Sequence[float], metric: str) -> TwoGroups | None:
     return TwoGroups(tuple(more), tuple(fewer))
 
 
+def is_split(values: Sequence[float], metric: str) -> bool:
+    """Returns True if the values of a metric that is looked at fall into two groups."""
+    return metric.rpartition(".")[2] in TOLD and two_groups(values, metric) is not None
+
+
 def columns_of(columns: Iterable[str]) -> list[str]:
     """Returns the columns that are looked at; of two shares the second follows from the first."""
     known = list(columns)

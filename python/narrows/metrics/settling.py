@@ -56,13 +56,18 @@ OF_RTT = 0.05
 REASON = f"{ROUND_TRIPS} round trips over a full buffer"
 HALF = re.compile(r"\b((goodput|queue|completion)_((early|late)_(mbps|ms|s)|drifts)|needed_s)$")
 """The columns of `summary` on halves and on short runs; the notes here show them."""
+SHORT = "too short"
+"""Stands for runs that are too short for shares among the quantities that drift."""
 CONCERNED = {
     "shares": ("share", "goodput_mbps", "jain", "rtt_bias"),
     "goodput": ("goodput_mbps", "utilization"),
     "the queue": ("queue", "delay", "rtt_mean", "rtt_p95"),
     "completion times": ("completion", "fct", "slowdown", "late"),
+    SHORT: ("share", "goodput_mbps", "jain", "rtt_bias"),
 }
 """The beginnings of the metrics that are wrong while a quantity drifts."""
+UNSETTLED = "runs still drift or are too short"
+"""Explains the mark of a value that hasn't settled."""
 NEEDED = "needed_s"
 """The column with the time that shares must be measured, if the run had less."""
 
@@ -211,13 +216,21 @@ def drifts(rows: Sequence[Row], trials: int) -> list[Drift]:
     return list({one.quantity: one for one in known}.values())[::-1]
 
 
+def unsettled_quantities(rows: Sequence[Row]) -> list[str]:
+    """Returns what drifts in a condition's runs, and `SHORT` if one of them is too short."""
+    found = {one.quantity for one in drifts(rows, len(rows))}
+    return sorted(found | ({SHORT} if _needed_s(rows) else set()))
+
+
 def concerns(quantities: Collection[str], metric: str) -> bool:
     """Returns True if a metric, of all flows or a class, is wrong while these quantities drift."""
-    name = metric.rpartition(".")[2]
+    group, _, name = metric.rpartition(".")
+    if name == "goodput_mbps" and not group:  # a share changes no sum
+        return "goodput" in quantities
     own, all_ = (
         tuple(begin for one in some for begin in CONCERNED[one]) for some in (quantities, CONCERNED)
     )
-    return name.startswith(own) or (bool(quantities) and not name.startswith(all_))
+    return name.startswith(own) or (bool({*quantities} - {SHORT}) and not name.startswith(all_))
 
 
 def _may_drift(row: Row, quantity: str) -> bool:
@@ -381,6 +394,11 @@ class UnsettledRuns(Generic[Combination]):
             if lacking := _needed_s(rows):
                 needed[one] = lacking
         return cls(drifting, needed, count)
+
+    def quantities(self, one: Combination) -> list[str]:
+        """Returns what drifts in a combination, and `SHORT` if its runs are too short."""
+        found = {drift.quantity for drift in self.drifting.get(one, ())}
+        return sorted(found | ({SHORT} if one in self.needed else set()))
 
     @property
     def combinations(self) -> list[Combination]:

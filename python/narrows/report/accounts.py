@@ -9,7 +9,7 @@ from typing import Any
 from narrows.packets import WIRE
 from narrows.spec.measured import UNKNOWN_CONTROL, measured_control
 from narrows.spec.registry import title
-from narrows.words import begin_upper, count_of
+from narrows.words import begin_upper, count_of, short_number
 
 MOST_ACCOUNTS = 6
 """The page describes this many flows, those with the most data."""
@@ -174,9 +174,26 @@ _REMEDIES = {
 
 def remedy_lines(flow: Flow) -> Iterator[str]:
     """Yields what would help a flow, where its first cause tells; no buffer helps a slow reader."""
-    remedy = _REMEDIES.get(str(flow["causes"]["first"]))
+    cause = str(flow["causes"]["first"])
+    remedy = _REMEDIES.get(cause)
     if remedy and "reads slowly" not in flow["causes"]["sentence"]:
-        yield f"what would help: {remedy}"
+        size = _needed_window(flow) if cause == "receiver_window" else ""
+        yield f"what would help: {remedy}{size}"
+
+
+def _needed_window(flow: Flow) -> str:
+    """Says how large a window fills the capacity, or doubles the rate if that is unknown."""
+    rtt_ms = (flow["to_receiver_ms"] or 0.0) + (flow["to_sender_ms"] or 0.0)
+    if not rtt_ms or not flow["goodput_mbps"]:
+        return ""
+    capacity = flow["causes"]["capacity"]["rate_mbps"]
+    mbps = capacity or 2 * flow["goodput_mbps"]
+    what = "the capacity" if capacity else "twice the rate"
+    kilobytes = short_number(mbps * rtt_ms / 8)
+    return (
+        f"; {what}, {short_number(mbps)} Mbit/s, needs a window of {kilobytes} kB in a round trip "
+        f"of {rtt_ms:.1f} ms, and on Linux a buffer about twice as large"
+    )
 
 
 _LIMITS = {

@@ -23,7 +23,7 @@ from narrows.metrics.catalogue import page_load, scale_of
 from narrows.metrics.headings import control_of, heading_of, merged_words
 from narrows.metrics.intervals import mean
 from narrows.metrics.leading import leading, opening, span
-from narrows.metrics.settling import HALF, Drift, concerns
+from narrows.metrics.settling import HALF, concerns
 from narrows.metrics.trials import alike, same_trace
 from narrows.spec import registry
 from narrows.spec.scenario import Scenario
@@ -34,6 +34,7 @@ from narrows.sweeps.combination_names import CombinationNames, combinations_in
 from narrows.sweeps.export import TableOfRuns
 from narrows.sweeps.settling import settling_note, unsettled_runs
 from narrows.sweeps.verdicts import smallest
+from narrows.words import count_of
 
 Values: TypeAlias = Mapping[int, Mapping[str, list[float]]]
 """The mean of each metric, perhaps with the ends of its interval, by combination."""
@@ -74,10 +75,17 @@ class Overview:
     """Sentences, if the trials of combinations are the same run or replay a trace."""
     spans: Mapping[str, float] = field(default_factory=dict)
     """The range of the means of each metric of the table, relative to the largest."""
-    drifting: str = ""
-    """A sentence, if shares, goodputs or queues still change within runs."""
+    unsettled: str = ""
+    """A sentence, if shares, goodputs or queues still change within runs, or these are short."""
     split: str = ""
     """Sentences, if the trials of combinations fall into two groups or differ widely."""
+    invalid: str = ""
+    """A sentence, if runs aren't valid measurements."""
+
+    @property
+    def notes(self) -> list[str]:
+        """The sentences on what a reader of the means should know."""
+        return list(filter(None, (self.invalid, self.split, self.unsettled, self.alike)))
 
     @property
     def judged_count(self) -> int:
@@ -104,13 +112,13 @@ class Overview:
             "bounds": dict(self.bounds),
             "shades": dict(self.hues),
             "fair": dict(self.fair),
-            "drifting": self._drifting(),
+            "unsettled": self._unsettled_metrics(),
             "cells": list(self.cells),
         }
 
-    def _drifting(self) -> dict[str, list[str]]:
+    def _unsettled_metrics(self) -> dict[str, list[str]]:
         """The metrics that are wrong where some quantities drift, by the names of these."""
-        told = {tuple(cell["drifting"]) for cell in self.cells} - {()}
+        told = {tuple(cell["unsettled"]) for cell in self.cells} - {()}
         return {
             ",".join(its): [name for name in self.metrics if concerns(its, name)] for its in told
         }
@@ -163,7 +171,7 @@ def overview(
     judged = {n: checks["unmet"].get(str(n), []) for n in checks.get("judged", ())}
     cells = [
         _cell(number, rows, merged.get(number, {}), axes, failed, pages)
-        | {"unmet": judged.get(number), "drifting": _quantities(unsettled.drifting.get(number, ()))}
+        | {"unmet": judged.get(number), "unsettled": unsettled.quantities(number)}
         for number, rows in list(_by_cell(whole))[:MOST_CELLS]
     ]
     combinations = combinations_in(whole, places)
@@ -197,6 +205,7 @@ def overview(
         {name: span(cells, name) for name in columns},
         settling_note(store, whole, combinations, unsettled),
         _split(summary, name, combinations, controls),
+        _invalid(summary, name),
     )
 
 
@@ -292,6 +301,17 @@ def _split(
     return groups.note_of_study(_rows_by_words(known, combinations), controls)
 
 
+def _invalid(summary: TableOfRuns, study: str) -> str:
+    """Returns a sentence on runs that aren't valid measurements, with the first one's reason."""
+    if "invalid" not in summary.columns:
+        return ""
+    told = pl.concat(summary.read(("invalid",), study))["invalid"]
+    reasons = told.drop_nulls()
+    if reasons.is_empty():
+        return ""
+    return f"{len(reasons)} of {count_of(len(told), 'run')} invalid: {reasons[0]}."
+
+
 def _rows_by_words(
     rows: pl.DataFrame, combinations: Mapping[int, Mapping[str, object]]
 ) -> Iterator[tuple[str, list[dict[str, Any]]]]:
@@ -344,10 +364,6 @@ def _label(labels: Sequence[str]) -> str:
     if len(heads) == 1 and (head := heads.pop()):
         return f"{head} of flows {', '.join(label.rpartition(' ')[2] for label in labels)}"
     return ", ".join(dict.fromkeys(labels))
-
-
-def _quantities(drifts: Sequence[Drift]) -> list[str]:
-    return sorted(one.quantity for one in drifts)
 
 
 def _by_cell(rows: pl.DataFrame) -> Iterator[tuple[int, pl.DataFrame]]:

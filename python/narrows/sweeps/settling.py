@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from narrows.figures.sweeps.view import valued_columns
 from narrows.late import pl
 from narrows.metrics.settling import HALF, NEEDED, UnsettledRuns
 from narrows.store import Store
-from narrows.sweeps.combination_names import CombinationNames, combinations_in
-
-
-def settling_notes(store: Store) -> Iterator[str]:
-    """Yields a sentence for each study of a store whose runs drift or are too short."""
-    for stem, record in store.studies().items():
-        runs = store.study_runs(stem)
-        combinations = combinations_in(runs, record["axes"])
-        if note := settling_note(store, runs, combinations, unsettled_runs(store, runs)):
-            yield note
+from narrows.sweeps.combination_names import CombinationNames
 
 
 def settling_note(

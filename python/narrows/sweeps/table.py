@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
 from narrows.metrics.catalogue import in_percent
 from narrows.metrics.headings import columns_named
 from narrows.metrics.leading import of_applications
-from narrows.metrics.settling import concerns
+from narrows.metrics.settling import UNSETTLED, concerns
 from narrows.metrics.trials import INTERVALS, SINGLE, note_of_finished
 from narrows.metrics.workloads import LEAST_STILL_S
 from narrows.sweeps.overview import Overview
-from narrows.words import align
+from narrows.words import align, count_of
 
 MOST_ROWS = 30
 MOST_METRICS = 4
@@ -26,16 +26,23 @@ MOST_UNFINISHED = 0.05
 """The share of unfinished transfers above which a line mentions them."""
 VAGUE = "±?"
 """The sign in place of an interval that isn't shown."""
-DRIFTING = "~"
-"""The sign behind a value that still changes within the runs."""
+UNSETTLED_SIGN = "~"
+"""The sign behind a value that hasn't settled within the runs."""
 
 
-def table(found: Overview, place: str, asked: Sequence[str] = ()) -> Iterator[str]:
+def table(
+    found: Overview,
+    place: str,
+    asked: Sequence[str] = (),
+    wanted_cells: Collection[int] | None = None,
+) -> Iterator[str]:
     """Yields the axes and up to four metrics, as means with half of their 95 % intervals.
 
-    Columns with the names or headings in `asked` follow.
+    Columns with the names or headings in `asked` follow. A filter may leave some combinations,
+    `wanted_cells`; the notes are on all.
     """
-    rows = [cell for cell in found.cells if cell["values"]]
+    every = [cell for cell in found.cells if cell["values"]]
+    rows = [c for c in every if wanted_cells is None or c["cell"] in wanted_cells]
     wanted = {one: _columns_named(one, found) for one in asked}
     names = list(dict.fromkeys([*_metrics(found), *chain.from_iterable(wanted.values())]))
     if not rows or not names:
@@ -54,12 +61,14 @@ def table(found: Overview, place: str, asked: Sequence[str] = ()) -> Iterator[st
     shown = "".join(chain.from_iterable(column[:MOST_ROWS] for column in columns.values()))
     if VAGUE in shown:
         yield "±?: too few trials, since nearly all values are possible; more: --trials 10"
-    if DRIFTING in shown:
-        yield "~: still changes within the runs, so it is no steady value"
+    if UNSETTLED_SIGN in shown:
+        yield f"{UNSETTLED_SIGN}: no steady value, as the {UNSETTLED}"
     yield from (f"{one}: no run has a value" for one, its in wanted.items() if not its)
     yield from _unfinished_lines(rows)
     yield from _still_lines(rows)
-    yield from filter(None, (found.split, found.drifting, found.alike))
+    if other := len(every) - len(rows):
+        yield f"{count_of(other, 'combination')} of earlier runs, also in the notes: on the page"
+    yield from found.notes
     if len(rows) > MOST_ROWS or found.left_out:
         left = len(rows) - MOST_ROWS + found.left_out
         yield f"and {left:,} more: on the page, or `narrows export {place} summary`"
@@ -140,8 +149,8 @@ def _column(name: str, rows: Sequence[Mapping[str, Any]]) -> list[str]:
     whole = math.floor(math.log10(largest)) + 1 if largest else 1
     decimals = max(DIGITS - whole, 1) if whole <= DIGITS else 0
     most = WIDE if in_percent(name) else math.inf
-    drift = [bool(cell.get("drifting")) and concerns(cell["drifting"], name) for cell in rows]
-    signs = [DRIFTING if one else " " * any(drift) for one in drift]
+    unsettled = [concerns(cell.get("unsettled", ()), name) for cell in rows]
+    signs = [UNSETTLED_SIGN if one else " " * any(unsettled) for one in unsettled]
     return [
         _number(value, decimals, most) + sign for value, sign in zip(values, signs, strict=True)
     ]

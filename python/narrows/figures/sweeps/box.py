@@ -8,7 +8,7 @@ import numpy as np
 
 from narrows.figures.axes import axis
 from narrows.figures.model import BoxPlot, Figure, Line, Mark, Panel
-from narrows.figures.sweeps.drifting import is_drifting, rings
+from narrows.figures.sweeps.unsettled import is_unsettled, rings
 from narrows.figures.sweeps.view import (
     View,
     bounds_of,
@@ -37,7 +37,7 @@ def box(frame: pl.DataFrame, view: View) -> Figure:
 
     def panel(rows: pl.DataFrame, title: str) -> Panel:
         marks: list[Mark] = []
-        drifting: list[Line] = []
+        unsettled: list[Line] = []
         step = 0.8 / len(wanted)
         for place, value in enumerate(across.positions):
             part = rows.filter(pl.col(x) == value)
@@ -47,13 +47,13 @@ def box(frame: pl.DataFrame, view: View) -> Figure:
                 if len(known):
                     label, look = styled.of(None, group)
                     marks.append(BoxPlot(label, at, known, look.hue))
-                    if is_drifting(part.drop_nulls(column), column):
-                        drifting += rings([(at, float(np.median(known)))], look.hue)
+                    if is_unsettled(part.drop_nulls(column), column):
+                        unsettled += rings([(at, float(np.median(known)))], look.hue)
         ticks = tuple((float(i), words) for i, words in enumerate(across.words.values()))
         ends = (-0.6, len(ticks) - 0.4)
         low, high = limits(wanted, marks)
         return Panel(
-            across.label, what, (*marks, *drifting), title, ends, (low, high),
+            across.label, what, (*marks, *unsettled), title, ends, (low, high),
             guides=guides, ticks=ticks,
         )  # fmt: skip
 

@@ -10,7 +10,7 @@ import numpy as np
 from narrows.errors import InputError
 from narrows.figures.axes import axis
 from narrows.figures.model import Figure, Heat, Mark, Panel
-from narrows.figures.sweeps.drifting import is_drifting, rings
+from narrows.figures.sweeps.unsettled import is_unsettled, rings
 from narrows.figures.sweeps.view import (
     View,
     classes_of,
@@ -58,12 +58,12 @@ def heatmap(frame: pl.DataFrame, view: View) -> Figure:
         y_ticks = tuple((float(i), w) for i, w in enumerate(up.words.values()))
         ends = (-0.5, len(ticks) - 0.5), (-0.5, len(y_ticks) - 0.5)
         columns, lines = list(across.positions), list(up.positions)
-        drifting = (
+        unsettled = (
             (columns.index(own[x][0]) + CORNER, lines.index(own[y][0]) + CORNER)
             for own in rows.partition_by(x, y, maintain_order=True)
-            if is_drifting(own, metric)
+            if is_unsettled(own, metric)
         )
-        marks: list[Mark] = [heat, *rings(drifting, "ink")]
+        marks: list[Mark] = [heat, *rings(unsettled, "ink")]
         return Panel(
             across.label, up.label, tuple(marks), title, *ends, ticks=ticks, y_ticks=y_ticks
         )

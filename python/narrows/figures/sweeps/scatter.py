@@ -10,7 +10,7 @@ from narrows.figures.axes import axis
 from narrows.figures.looks import looks_of
 from narrows.figures.model import Cloud, Figure, Line, Mark, Panel
 from narrows.figures.names import setting, value_words
-from narrows.figures.sweeps.drifting import is_drifting, rings
+from narrows.figures.sweeps.unsettled import is_unsettled, rings
 from narrows.figures.sweeps.view import (
     MOST_LINES,
     View,
@@ -47,7 +47,7 @@ def scatter(frame: pl.DataFrame, view: View) -> Figure:
 
     def panel(rows: pl.DataFrame, title: str) -> Panel:
         marks: list[Mark] = []
-        drifting: list[Line] = []
+        unsettled: list[Line] = []
         for group in known:
             metrics = [f"{group}.delay_mean_ms", f"{group}.goodput_mbps"]
             hue, centres = looks[group].hue, []
@@ -61,12 +61,12 @@ def scatter(frame: pl.DataFrame, view: View) -> Figure:
                     x, y = (points[metric].to_numpy() for metric in metrics)
                     marks.append(Cloud(label, x, y, hue, note))
                     centres.append((x.mean(), y.mean()))
-                    if is_drifting(points, *metrics):
-                        drifting += rings(centres[-1:], hue)
+                    if is_unsettled(points, *metrics):
+                        unsettled += rings(centres[-1:], hue)
             if across is not None and across.measured and len(centres) > 1:
                 marks = _join_centres(marks, centres, hue, ends)
         return Panel(
-            DELAY, "Goodput (Mbit/s)", (*marks, *drifting),
+            DELAY, "Goodput (Mbit/s)", (*marks, *unsettled),
             title, *ends, guides=guides,
         )  # fmt: skip
 

@@ -34,12 +34,14 @@ from narrows.figures.model import (
 )
 from narrows.figures.names import axes_in_words, setting, settings
 from narrows.figures.palette import COLOURS
-from narrows.figures.sweeps.drifting import is_drifting, rings
 from narrows.figures.sweeps.panels import share_axes
+from narrows.figures.sweeps.unsettled import LAST, SPLIT, dots, is_unsettled, rings
 from narrows.late import pl
 from narrows.metrics.catalogue import find, scale_of
+from narrows.metrics.groups import is_split
 from narrows.metrics.headings import columns_named, heading_of, legend_words, unknown_metric, words
 from narrows.metrics.intervals import half_width, mean
+from narrows.metrics.settling import UNSETTLED
 from narrows.spec.suggest import one_of
 from narrows.words import begin_upper, count_of, join_words
 
@@ -49,8 +51,8 @@ MOST_TICKS = 12
 MOST_LINES = 7
 WHOLE = 1.03
 """The upper end of an axis for shares."""
-HOLLOW = " Hollow points belong to runs that still drift."
-"""The end of the description in words if there are some."""
+HOLLOW, DOTS = f" Hollow points: {UNSETTLED}.", f" Dots: {SPLIT}."
+"""The ends of the description in words if there are some."""
 RIMS = "; broad lines: below others"
 """The end of the subtitle if some lines cover others."""
 AIR = 0.05
@@ -155,6 +157,7 @@ def figure(
     over = f" by {axes_in_words(varied)}" if 0 < len(varied) <= MOST_NAMED else ""
     title = view.title if in_words(view.title) else f"{what}{over}"
     subtitle = _subtitle(frame, view, note) + RIMS * any(map(has_rims, panels))
+    alt += DOTS * any(line.label == SPLIT for p in panels for line in p.lines)
     alt += HOLLOW * any(line.hollow for p in panels for line in p.lines)
     return Figure(title, subtitle, panels, alt, columns, height)
 
@@ -278,7 +281,7 @@ def over(
     return Panel(
         across.label_of_scale,
         label,
-        tuple(sorted(marks, key=lambda mark: isinstance(mark, Line) and mark.hollow)),
+        tuple(sorted(marks, key=lambda m: LAST.index(m.label) + 1 if m.label in LAST else 0)),
         title,
         x_range=(None, None) if across.measured else (-0.5, len(across.positions) - 0.5),
         y_range=ends,
@@ -294,17 +297,22 @@ def means_line(
     """Means over the runs at each value, with intervals clipped to possible values, as people read.
 
     Values that aren't quantities get points, each `aside` from its tick. Rings are around the means
-    of runs that drift.
+    of runs that haven't settled, and dots replace intervals where trials fall
+    into two groups.
     """
-    x, y, low, high, drifting, scale = [], [], [], [], [], scale_of(metric)
+    x, y, low, high, unsettled, scale = [], [], [], [], [], scale_of(metric)
+    split_trials: list[tuple[float, float]] = []
     for value, position in across.positions.items():
         own = rows.filter(pl.col(across.place) == value)
         known = own[metric].cast(pl.Float64).to_list()
         if known:
-            drifting.append(is_drifting(own, metric))
+            unsettled.append(is_unsettled(own, metric))
             x.append(position if across.measured else position + aside)
             y.append(scale * mean(known))
             least, most = interval_of(known, metric)
+            if is_split(known, metric):
+                split_trials += [(x[-1], scale * one) for one in known]
+                least = most = mean(known)
             low.append(scale * least)
             high.append(scale * most)
     spread = low != high
@@ -313,7 +321,8 @@ def means_line(
         label, np.array(x), np.array(y), look.hue, np.array(low) if spread else None,
         np.array(high) if spread else None, marker="o", dash=look.dash, kind=kind,
     )  # fmt: skip
-    return [means, *rings(compress(zip(x, y, strict=True), drifting), look.hue)]
+    hollow = rings(compress(zip(x, y, strict=True), unsettled), look.hue)
+    return [means, *dots(split_trials, look.hue), *hollow]
 
 
 def interval_of(values: Sequence[float], metric: str) -> tuple[float, float]:

@@ -1,6 +1,6 @@
 "use strict";
 (() => {
-  const { axes, metrics, columns, cells, hues, opens, bounds, shades, fair, drifting } = JSON.parse(document.getElementById("data").textContent);
+  const { axes, metrics, columns, cells, hues, opens, bounds, shades, fair, unsettled } = JSON.parse(document.getElementById("data").textContent);
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
   // Paper is white, even if the screen is dark.
   const paper = (on) => document.documentElement.classList.toggle("paper", on);
@@ -56,19 +56,20 @@
   // Dashed lines across a chart: expected bounds and the fair share.
   const levels = (metric) => [...(bounds[metric] ?? []), ...(metric in fair ? [fair[metric]] : [])];
 
-  // The runs of a combination still drift in what a metric tells.
-  const drifts = (cell, metric) => drifting[cell.drifting]?.includes(metric) ?? false;
+  // The runs of a combination still drift in what a metric tells, or are too short for it.
+  const isUnsettled = (cell, metric) => unsettled[cell.unsettled]?.includes(metric) ?? false;
+  const why = "runs still drift or are too short";
 
   const pointsOf = (rows, metric, x) => rows.filter((cell) => metric in cell.values)
     .sort((a, b) => axes[x].positions[a.at[x]] - axes[x].positions[b.at[x]]);
 
-  // Hollow markers over those of combinations that drift, of all lines as one entry.
+  // Hollow markers over those of combinations that haven't settled, of all lines as one entry.
   const rings = (groups, metric, x, colour) => {
-    const found = groups.flatMap(([rows], i) => pointsOf(rows, metric, x).filter((cell) => drifts(cell, metric)).map((cell) => [cell, i]));
+    const found = groups.flatMap(([rows], i) => pointsOf(rows, metric, x).filter((cell) => isUnsettled(cell, metric)).map((cell) => [cell, i]));
     return found.length === 0 ? [] : [{
       type: "scatter",
       mode: "markers",
-      name: "still drifting at the end of the run",
+      name: why,
       showlegend: true,
       hoverinfo: "skip",
       x: found.map(([cell]) => axes[x].numeric ? axes[x].positions[cell.at[x]] : cell.at[x]),
@@ -185,7 +186,7 @@
       const [mean, low, high] = cell.values[metric] ?? [];
       const td = make("td", text(mean));
       if (low !== undefined) td.append(make("small", `${text(low)} – ${text(high)}`));
-      if (drifts(cell, metric)) td.append(make("small", "still drifting"));
+      if (isUnsettled(cell, metric)) td.append(make("small", "not settled", { title: why }));
       tr.append(td);
     });
     const runs = make("td");

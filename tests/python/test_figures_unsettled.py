@@ -1,4 +1,4 @@
-"""Points whose runs still drift are hollow in every figure whose points are combinations."""
+"""Points of combinations whose runs haven't settled are hollow in every figure."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ import polars as pl
 import pytest
 from specimens import run_cli
 
+import narrows as nw
 from narrows import figures
 from narrows.figures import interactive, static
 from narrows.figures.model import Figure, Line
-from narrows.figures.sweeps.drifting import DRIFTING
+from narrows.figures.sweeps.unsettled import SPLIT
 from narrows.figures.sweeps.view import View
+from narrows.metrics.settling import UNSETTLED
 
 BUFFERS = ("0.5bdp", "1bdp", "8bdp")
 
@@ -32,7 +34,7 @@ def summary(**drift: Any) -> pl.DataFrame:
             halves = {
                 "bbr.goodput_early_mbps": 5.0, "bbr.goodput_late_mbps": 5.0, "goodput_drifts": 0,
                 "cubic.goodput_early_mbps": 5.0, "cubic.goodput_late_mbps": 5.0,
-                "queue_early_ms": 9.0, "queue_late_ms": 9.0, "queue_drifts": 0,
+                "queue_early_ms": 9.0, "queue_late_ms": 9.0, "queue_drifts": 0, "needed_s": None,
             } | (drift if buffer == "8bdp" else {})  # fmt: skip
             rows.append({
                 "study": "made-up", "cell": cell, "trial": trial, "path.rtt": rtt,
@@ -78,15 +80,22 @@ def test_combinations_that_drift_are_hollow(
     assert rings(steady) == []
     made = figure_of(name, summary(**SHARES), **options)
     assert sorted(rings(made)) == [pytest.approx(one) for one in points]
-    assert list(made.legend()) == [*steady.legend(), DRIFTING]
-    assert made.alt.endswith("Hollow points belong to runs that still drift.")
+    assert list(made.legend()) == [*steady.legend(), UNSETTLED]
+    assert made.alt.endswith("Hollow points: runs still drift or are too short.")
     (file,) = static.save(made, tmp_path / name, ("png",))
     assert np.ptp(matplotlib.image.imread(file)) > 0
     [plot] = interactive.plots(made)
     entries = [trace["name"] for trace in plot.data if trace.get("showlegend")]
-    assert entries.count(DRIFTING) == 1
-    [*_, hollow] = [trace for trace in plot.data if trace["name"] == DRIFTING]
+    assert entries.count(UNSETTLED) == 1
+    [*_, hollow] = [trace for trace in plot.data if trace["name"] == UNSETTLED]
     assert hollow["marker"]["color"] == "@ground"
+
+
+def test_only_what_tells_shares_is_hollow_where_runs_are_too_short() -> None:
+    short = summary(needed_s=60.0)
+    assert len(rings(figure_of("share", short))) == 2
+    assert len(rings(figure_of("lines", short, metric="bbr.goodput_mbps"))) == 1
+    assert rings(figure_of("lines", short, metric="utilization")) == []
 
 
 def test_only_what_drifts_is_hollow() -> None:
@@ -98,15 +107,33 @@ def test_only_what_drifts_is_hollow() -> None:
     assert rings(figure_of("lines", shares, metric="utilization")) == []
 
 
+def test_trials_in_two_groups_are_dots() -> None:
+    halved = summary().with_columns(
+        pl.when((pl.col("path.buffer") == "8bdp") & (pl.col("trial") == 1))
+        .then(pl.col("bbr.share") + 0.5)
+        .otherwise(pl.col("bbr.share"))
+        .alias("bbr.share")
+    )
+    twice = pl.concat([halved, halved.with_columns(pl.col("trial") + 3)])
+    made = figure_of("lines", twice, metric="bbr.share")
+    assert list(made.legend()) == ["BBR", SPLIT]
+    [dots] = [line for line in made.panels[0].lines if line.label == SPLIT]
+    assert sorted(dots.y.tolist()) == pytest.approx([32, 32, 33, 33, 81, 81])
+    assert made.alt.endswith("Dots: single trials, where they fall into two groups.")
+    assert SPLIT not in figure_of("lines", summary(), metric="bbr.share").legend()
+
+
 def test_frames_of_earlier_versions_have_no_halves() -> None:
     old = summary().select(
-        name for name in summary().columns if not re.search("early|late_|drifts", name)
+        name
+        for name in summary().columns
+        if not re.search("early|late_|drifts|needed_s|needed", name)
     )
     assert rings(figure_of("share", old)) == []
 
 
 def test_entries_share_one_ring_in_ink() -> None:
-    key = figure_of("share", summary(**SHARES)).legend()[DRIFTING]
+    key = figure_of("share", summary(**SHARES)).legend()[UNSETTLED]
     assert isinstance(key, Line)
     assert (key.colour, key.hollow) == ("ink", True)
 
@@ -127,15 +154,20 @@ def test_the_page_the_figure_and_the_chart_of_an_answer_show_what_drifts(
     Path("rivals.toml").write_text(SPEC)
     assert run_cli("run", "rivals.toml", "--out", "many") == 0
     html = Path("many/rivals.html").read_text()
+    opened = nw.open_result("many")
+    [note] = opened.notes
+    assert note.startswith("Shares still change within the runs")
+    assert note in html.replace("<code>", "`").replace("</code>", "`")
+    assert repr(opened).endswith(note)
     data = json.loads(re.search(r'id="data"[^>]*>(.*?)</script>', html, re.DOTALL)[1])  # type: ignore[index]
     calm, moving = data["cells"]
-    assert calm["drifting"] == []
-    assert "shares" in moving["drifting"]
-    told = data["drifting"][",".join(moving["drifting"])]
+    assert calm["unsettled"] == []
+    assert "shares" in moving["unsettled"]
+    told = data["unsettled"][",".join(moving["unsettled"])]
     assert {"bbr.share", "cubic.share", "jain"} <= {*told}
     assert run_cli("figure", "many", "share", "--out", "shares", "--format", "svg") == 0
-    assert DRIFTING in Path("shares.svg").read_text()
+    assert UNSETTLED in Path("shares.svg").read_text()
     asked = "path.buffer with the highest cubic.share"
     fixed = ("--set", "run.duration=50s", "--trials", "2", "--max-trials", "2", "--out", "asked")
     assert run_cli("search", "rivals.toml", "--for", asked, *fixed) == 0
-    assert DRIFTING in Path("asked/rivals-answer.svg").read_text()
+    assert UNSETTLED in Path("asked/rivals-answer.svg").read_text()
