@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from specimens import run_cli
 
@@ -16,6 +18,7 @@ from narrows.columns import Columns
 from narrows.metrics.duration import needed_s
 from narrows.metrics.settling import UnsettledRuns, drifts, halves, note_of_run
 from narrows.report import write_report
+from narrows.sweeps.settling import unsettled_runs
 
 MS = 1_000_000
 SPEC = """
@@ -154,6 +157,26 @@ def test_trials_together_show_a_drift_that_none_shows_by_itself() -> None:
     assert drifts(without_flags(*alike[:2]), 2) == []
     assert drifts(without_flags((3.2, 4.3), (3.2, 3.3), (3.2, 4.0)), 3) == []
     assert drifts(without_flags((3.2, 3.4), (3.2, 3.5), (3.2, 3.4)), 3) == []
+
+
+class Summaries:
+    """Rows of the table `summary` in place of a store."""
+
+    def __init__(self, rows: list[dict[str, float]]) -> None:
+        self.frame = pl.DataFrame(rows).with_row_index("run")
+
+    def columns(self, _: str) -> list[str]:
+        return self.frame.columns
+
+    def rows(self, _: str, columns: Sequence[str]) -> pl.DataFrame:
+        return self.frame.select(columns)
+
+
+def test_a_study_finds_such_a_drift_in_its_table_too() -> None:
+    alike = ((3.2, 3.6), (3.2, 3.7), (3.2, 3.6), (3.2, 3.3), (3.2, 3.3), (3.2, 3.3))
+    summaries: Any = Summaries([row(*pair) | {"goodput_drifts": 0} for pair in alike])
+    runs = summaries.frame.select("run", cell=pl.col("run") // 3)
+    assert list(unsettled_runs(summaries, runs).drifting) == [0]
 
 
 def test_a_study_names_the_combination_that_drifts_most() -> None:

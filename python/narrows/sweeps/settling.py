@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from narrows.figures.sweeps.view import valued_columns
 from narrows.late import pl
-from narrows.metrics.settling import HALF, NEEDED, UnsettledRuns
+from narrows.metrics.settling import HALF, NEEDED, SHARE_OF_ALL, UnsettledRuns
 from narrows.store import Store
 from narrows.sweeps.combination_names import CombinationNames
 
@@ -44,9 +44,23 @@ def unsettled_runs(store: Store, runs: pl.DataFrame) -> UnsettledRuns[int]:
 
 
 def _may_drift(rows: pl.DataFrame) -> pl.DataFrame:
-    """Returns the combinations in which some run drifts; all with halves of earlier versions."""
+    """Returns the combinations in which some run drifts, or a share by what counts in all trials.
+
+    All with halves of earlier versions.
+    """
     flags = [name for name in rows.columns if name.endswith("_drifts")]
     if not flags:
         return rows.clear() if {*rows.columns} <= {"run", "cell", NEEDED} else rows
-    drifting = rows.filter(pl.any_horizontal(pl.col(flags) != 0))
+    drifting = rows.filter(pl.any_horizontal(pl.col(flags) != 0) | _a_share_changes(rows.columns))
     return rows.join(drifting.select("cell").unique(), on="cell", how="semi", maintain_order="left")
+
+
+def _a_share_changes(columns: Sequence[str]) -> pl.Expr:
+    """Whether a class's share differs between the halves of a run by `SHARE_OF_ALL` or more."""
+    early = [name for name in columns if name.endswith(".goodput_early_mbps")]
+    late = [name.replace("early", "late") for name in early]
+    change = (
+        pl.col(its_late) / pl.sum_horizontal(late) - pl.col(its_early) / pl.sum_horizontal(early)
+        for its_early, its_late in zip(early, late, strict=True)
+    )
+    return pl.any_horizontal([pl.lit(False), *(one.abs() >= SHARE_OF_ALL for one in change)])
