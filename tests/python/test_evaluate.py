@@ -15,7 +15,7 @@ from narrows.backends import get_backend
 from narrows.cli import main
 from narrows.errors import InputError, SpecError
 from narrows.evaluate import evaluate, load_suite, make, suites
-from narrows.evaluate.breaches import breaches, sharing_harm
+from narrows.evaluate.breaches import breaches, sharing_harm, tests_harm
 from narrows.evaluate.conclusion import Conclusion, conclude
 from narrows.evaluate.runs import Attempt, Contestant, attempts, contestants
 from narrows.evaluate.site import differences, failures, open_questions
@@ -361,7 +361,7 @@ def test_the_conclusion_says_no_more_than_the_verdicts(
     judged = [poor if one == "not met" else AttemptResult(attempt, one) for one in verdicts]
     answers = {
         True: "CUBIC is safe by this suite",
-        False: "CUBIC shows no harm, but doesn't meet this suite",
+        False: "CUBIC doesn't meet this suite",
         None: "This suite leaves open whether CUBIC is safe",
     }
     sentence = f"{answers[safe]}: {numbers}."
@@ -409,6 +409,10 @@ def test_the_conclusion_tells_harm_to_others_from_a_long_queue() -> None:
     slow_itself = judge_values([0.5, 0.51, 0.52])
     assert sharing_harm([share, slow_itself], [also]) == ["BBR"]
     assert sharing_harm([slow_itself], [also]) == []
+    assert tests_harm([slow_itself, replace(queue, verdict="met")])
+    assert not tests_harm([slow_itself])
+    [found] = conclude([poor.attempt.contestant], [slow_itself, replace(queue, verdict="met")])
+    assert found.sentence.startswith("CUBIC shows no harm, but doesn't meet this suite: ")
 
 
 def test_the_conclusion_says_what_another_control_keeps_of_its_share_beside_itself() -> None:

@@ -55,6 +55,11 @@ def sharing_harm(
     return list(dict.fromkeys(chain.from_iterable(shared))) if all(shared) else None
 
 
+def tests_harm(judged: Sequence[AttemptResult]) -> bool:
+    """Returns True if a check is about other flows, or the loss or queue that all flows share."""
+    return any(_clause(one, result)[0] != _MISSES for one in judged for result in one.results)
+
+
 def _same(
     one: AttemptResult, result: CheckResult, beside: Sequence[AttemptResult]
 ) -> tuple[str, ...]:

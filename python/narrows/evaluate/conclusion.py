@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from narrows.evaluate.breaches import breaches, sharing_harm
+from narrows.evaluate.breaches import breaches, sharing_harm, tests_harm
 from narrows.evaluate.runs import Contestant
 from narrows.evaluate.sharing import shares_kept
 from narrows.evaluate.verdicts import REFUSED, AttemptResult, of_contestant
@@ -65,7 +65,7 @@ def _conclude(
     safe = False if broken else None if undecided or not met else True
     answer = {
         True: f"{control.title} is safe {'in these situations' if part else 'by this suite'}",
-        False: f"{control.title} {_unsafe(broken, beside)}: it {breaches(broken, beside)}",
+        False: f"{control.title} {_unsafe(mine, broken, beside)}: it {breaches(broken, beside)}",
         None: f"This suite leaves open whether {control.title} is safe",
     }[safe]
     number = f"{met} of {count_of(len(mine), 'situation')} met"
@@ -74,11 +74,17 @@ def _conclude(
     return Conclusion(control.key, known, f"{answer}{'. ' if broken else ': '}{numbers}.")
 
 
-def _unsafe(broken: Sequence[AttemptResult], beside: Sequence[AttemptResult]) -> str:
+def _unsafe(
+    mine: Sequence[AttemptResult],
+    broken: Sequence[AttemptResult],
+    beside: Sequence[AttemptResult],
+) -> str:
     """Says if a control does more harm than those beside it, or only misses bounds as they do."""
     others = sharing_harm(broken, beside)
     if others is None:
         return "isn't safe by this suite"
+    if not tests_harm(mine):
+        return "doesn't meet this suite"
     harm = f"no harm beyond that of {join_words(others)}" if others else "no harm"
     return f"shows {harm}, but doesn't meet this suite"
 
