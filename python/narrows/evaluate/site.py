@@ -133,14 +133,15 @@ def _value_and_bounds(one: AttemptResult, result: CheckResult) -> str:
 
 
 def _because(result: CheckOutcome) -> str:
-    """Says why a check is undecided, and how many trials would decide it.
+    """Says why a check is undecided, and how many trials may decide it.
 
-    They are twice as many or more, since the mean changes with them, too.
+    They are twice as many or more, since the mean changes with them, too. It moves toward the bound
+    as often as away from it.
     """
     if result.more is None:
         return "it is at the bound: more than a thousand trials would be needed"
     count = len(result.values)
-    total = f"--trials {count + max(result.more, count)} would probably decide"
+    total = f"--trials {count + max(result.more, count)} may decide"
     if not math.isfinite(half_width(result.values)):
         return f"{count_of(count, 'trial')} give no interval; {total}"
     return f"the interval is on both sides of the bound; {total}"
