@@ -28,7 +28,7 @@ from narrows.reproduce.judgements import Judgement
 from narrows.reproduce.ledger import ClaimVerdicts, LedgerEntry
 from narrows.reproduce.library import DATA, DOCUMENTS
 from narrows.reproduce.negative import Control
-from narrows.reproduce.settle import LOOKS
+from narrows.reproduce.settle import LOOKS, is_open
 from narrows.reproduce.site import own_profiles
 from narrows.store.atomic import write_text
 from narrows.words import count_of
@@ -96,6 +96,9 @@ confirmed or refuted only if it is on each. It depends on the testbed if it is c
 refuted on another, and is undecided if some testbed leaves it open. Until 2026-11-28, with the
 results known, it depended in that case, too (decision 031). Below each matrix the published numbers
 of the document that were judged on every testbed are asked of each at once.
+
+Of {all} judgements on other testbeds {open} leave a check open, {few} of them after fewer than five
+looks at growing data: more trials might decide these.
 """
 CONTROLS_HEAD = """\
 ## Negative controls
@@ -183,7 +186,10 @@ def _matrices(judged: Sequence[Judgement]) -> Iterator[str]:
     own = _own(judged)
     matrices = list(testbeds.matrices(own, list(exhibits().values())))
     if matrices:
-        yield TESTBEDS_HEAD
+        elsewhere = [one for one in own if one.change in _testbeds()]
+        left = [one for one in elsewhere if any(map(is_open, one.as_checks))]
+        few = sum(one.looks < LOOKS[False] for one in left)
+        yield TESTBEDS_HEAD.format(all=len(elsewhere), open=len(left), few=few)
     for matrix in matrices:
         mine = [one for one in own if claims()[one.claim].document == matrix.document]
         quick = any(one.quick for one in mine)
@@ -197,6 +203,11 @@ def _matrices(judged: Sequence[Judgement]) -> Iterator[str]:
         for axis in testbeds.axes(matrix.document):
             yield f"- {', '.join(level.name for level in axis.levels)}: {axis.why}"
         yield ""
+
+
+def _testbeds() -> set[str]:
+    """The names of all testbeds but the chosen one."""
+    return {change.name for exhibit in exhibits().values() for change in testbeds.of(exhibit)}
 
 
 def _own(judged: Sequence[Judgement]) -> list[Judgement]:
