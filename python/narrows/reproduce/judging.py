@@ -68,7 +68,7 @@ def judge_bounds(
         statement,
         _rule_text(data, how, held_to, named.values()),
         held_to.says,
-        f"{told or 'nothing'}{more}{_expected_text(data, named, shown)}",
+        f"{told or 'nothing'}{more}{_expected_text(data, named, shown, grid)}",
         combine(decision.passed for decision in decisions),
         {name: _number(data, values) for name, values in named.items()},
         held_to.stated,
@@ -196,12 +196,16 @@ def _measured_text(
 def _crossing_text(
     data: Data, held_to: Rule, values: Samples, grid: Samples, interpolated: str
 ) -> str:
-    """Says between which values of a grid lines cross, and where they do if they are straight."""
+    """Says between which values of a grid lines cross.
+
+    On the whole grid also where they do if they are straight: a small one's gaps are too wide.
+    """
     reach = half_width(values, data.confidence) if len(values) > 1 else 0.0
     low, high = _gap(grid, values, reach)
     between = f"between {low:g} and {high:g}{held_to.unit}"
     between = between if math.isfinite(high) else f"above {low:g}{held_to.unit}, or never"
-    return f"the lines cross {between} ({interpolated} if they are straight)"
+    straight = "" if data.scope.quick else f" ({interpolated} if they are straight)"
+    return f"the lines cross {between}{straight}"
 
 
 def _is_mixed(values: Samples) -> bool:
@@ -210,7 +214,10 @@ def _is_mixed(values: Samples) -> bool:
 
 
 def _expected_text(
-    data: Data, named: Mapping[str, Samples], decisions: Mapping[str, Decision]
+    data: Data,
+    named: Mapping[str, Samples],
+    decisions: Mapping[str, Decision],
+    grid: Samples = (),
 ) -> str:
     """Says how many more trials would decide the undecided checks with measurements."""
     open_ = {
@@ -225,7 +232,8 @@ def _expected_text(
     known = {name: more for name, more in open_.items() if more is not None}
     totals = [len(named[name]) + more for name, more in known.items()]
     if len(known) < len(open_) or max(totals) > MOST_TRIALS:
-        return "; more trials wouldn't decide it"
+        between = ", `narrows search` between these values would" if grid else ""
+        return f"; more trials wouldn't decide it{between}"
     most = max(known.values())
     return f"; {most} more {'trial' if most == 1 else 'trials'} would decide it"
 

@@ -58,10 +58,11 @@ def _figure_lines(
     before = {one.claim: one for one in item.unchanged.findings} if item.unchanged else {}
     for finding in item.findings:
         told = finding_lines if verbose else _short_finding_lines
-        extent = _extent(finding, whole.get((finding.claim, item.scope.profile)))
+        unchanged = before.get(finding.claim)
+        extent = _extent(unchanged or finding, whole.get((finding.claim, item.scope.profile)))
         yield from told(
             finding,
-            before.get(finding.claim),
+            unchanged,
             values_in(item.variation),
             extent if item.scope.quick else "",
         )
@@ -102,7 +103,7 @@ def _headline(finding: Finding, unchanged: Finding | None, change: str, extent: 
     words = still_holds(finding)
     if "," in words:
         words += ","
-    before = f" (as written: {unchanged.verdict})" if unchanged else ""
+    before = f" (as written: {unchanged.verdict}{extent})" if unchanged else ""
     return f"{words} with {change}: {finding.claim}{before}"
 
 
