@@ -15,7 +15,7 @@ from narrows.backends import get_backend
 from narrows.cli import main
 from narrows.errors import InputError, SpecError
 from narrows.evaluate import evaluate, load_suite, make, suites
-from narrows.evaluate.breaches import breaches, sharing_harm, tests_harm
+from narrows.evaluate.breaches import breaches, looks_at_harm, sharing_harm
 from narrows.evaluate.conclusion import Conclusion, conclude
 from narrows.evaluate.runs import Attempt, Contestant, attempts, contestants
 from narrows.evaluate.site import differences, failures, open_questions
@@ -409,8 +409,8 @@ def test_the_conclusion_tells_harm_to_others_from_a_long_queue() -> None:
     slow_itself = judge_values([0.5, 0.51, 0.52])
     assert sharing_harm([share, slow_itself], [also]) == ["BBR"]
     assert sharing_harm([slow_itself], [also]) == []
-    assert tests_harm([slow_itself, replace(queue, verdict="met")])
-    assert not tests_harm([slow_itself])
+    assert looks_at_harm([slow_itself, replace(queue, verdict="met")])
+    assert not looks_at_harm([slow_itself])
     [found] = conclude([poor.attempt.contestant], [slow_itself, replace(queue, verdict="met")])
     assert found.sentence.startswith("CUBIC shows no harm, but doesn't meet this suite: ")
 

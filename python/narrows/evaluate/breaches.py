@@ -55,7 +55,7 @@ def sharing_harm(
     return list(dict.fromkeys(chain.from_iterable(shared))) if all(shared) else None
 
 
-def tests_harm(judged: Sequence[AttemptResult]) -> bool:
+def looks_at_harm(judged: Sequence[AttemptResult]) -> bool:
     """Returns True if a check is about other flows, or the loss or queue that all flows share."""
     return any(_clause(one, result)[0] != _MISSES for one in judged for result in one.results)
 

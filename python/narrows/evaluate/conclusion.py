@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from narrows.evaluate.breaches import breaches, sharing_harm, tests_harm
+from narrows.evaluate.breaches import breaches, looks_at_harm, sharing_harm
 from narrows.evaluate.runs import Contestant
 from narrows.evaluate.sharing import shares_kept
 from narrows.evaluate.verdicts import REFUSED, AttemptResult, of_contestant
@@ -83,7 +83,7 @@ def _unsafe(
     others = sharing_harm(broken, beside)
     if others is None:
         return "isn't safe by this suite"
-    if not tests_harm(mine):
+    if not looks_at_harm(mine):
         return "doesn't meet this suite"
     harm = f"no harm beyond that of {join_words(others)}" if others else "no harm"
     return f"shows {harm}, but doesn't meet this suite"
