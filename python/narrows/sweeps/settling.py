@@ -56,7 +56,7 @@ def _may_drift(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _a_share_changes(columns: Sequence[str]) -> pl.Expr:
-    """Whether a class's share differs between the halves of a run by `SHARE_OF_ALL` or more."""
+    """Returns the condition that a share differs between a run's halves by `SHARE_OF_ALL`."""
     early = [name for name in columns if name.endswith(".goodput_early_mbps")]
     late = [name.replace("early", "late") for name in early]
     change = (
