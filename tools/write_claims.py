@@ -186,7 +186,8 @@ def _matrices(judged: Sequence[Judgement]) -> Iterator[str]:
     own = _own(judged)
     matrices = list(testbeds.matrices(own, list(exhibits().values())))
     if matrices:
-        elsewhere = [one for one in own if one.change in _testbeds()]
+        names = {change.name for exhibit in exhibits().values() for change in testbeds.of(exhibit)}
+        elsewhere = [one for one in own if one.change in names]
         left = [one for one in elsewhere if any(map(is_open, one.as_checks))]
         few = sum(one.looks < LOOKS[False] for one in left)
         yield TESTBEDS_HEAD.format(all=len(elsewhere), open=len(left), few=few)
@@ -203,11 +204,6 @@ def _matrices(judged: Sequence[Judgement]) -> Iterator[str]:
         for axis in testbeds.axes(matrix.document):
             yield f"- {', '.join(level.name for level in axis.levels)}: {axis.why}"
         yield ""
-
-
-def _testbeds() -> set[str]:
-    """The names of all testbeds but the chosen one."""
-    return {change.name for exhibit in exhibits().values() for change in testbeds.of(exhibit)}
 
 
 def _own(judged: Sequence[Judgement]) -> list[Judgement]:
