@@ -58,12 +58,13 @@ HALF = re.compile(r"\b((goodput|queue|completion)_((early|late)_(mbps|ms|s)|drif
 """The columns of `summary` on halves and on short runs; the notes here show them."""
 SHORT = "too short"
 """Stands for runs that are too short for shares among the quantities that drift."""
+_OF_SHARES = ("share", "goodput_mbps", "jain", "rtt_bias")
 CONCERNED = {
-    "shares": ("share", "goodput_mbps", "jain", "rtt_bias"),
+    "shares": _OF_SHARES,
     "goodput": ("goodput_mbps", "utilization"),
     "the queue": ("queue", "delay", "rtt_mean", "rtt_p95"),
     "completion times": ("completion", "fct", "slowdown", "late"),
-    SHORT: ("share", "goodput_mbps", "jain", "rtt_bias"),
+    SHORT: _OF_SHARES,
 }
 """The beginnings of the metrics that are wrong while a quantity drifts."""
 UNSETTLED = "runs still drift or are too short"
@@ -214,12 +215,6 @@ def drifts(rows: Sequence[Row], trials: int) -> list[Drift]:
     ]  # fmt: skip
     known = sorted((one for one in found if one is not None), key=lambda one: round(one.size, 6))
     return list({one.quantity: one for one in known}.values())[::-1]
-
-
-def unsettled_quantities(rows: Sequence[Row]) -> list[str]:
-    """Returns what drifts in a condition's runs, and `SHORT` if one of them is too short."""
-    found = {one.quantity for one in drifts(rows, len(rows))}
-    return sorted(found | ({SHORT} if _needed_s(rows) else set()))
 
 
 def concerns(quantities: Collection[str], metric: str) -> bool:

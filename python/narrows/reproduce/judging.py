@@ -92,14 +92,14 @@ def _decide(data: Data, held_to: Rule, values: Samples, grid: Samples) -> Decisi
 
 def _gap(grid: Samples, values: Samples, reach: float) -> tuple[float, float]:
     """Returns the values of a grid next to both ends of the interval of crossings."""
-    known = [value for value in values if math.isfinite(value)]
-    ends = (min(known, default=math.inf), math.inf)
-    if len(known) == len(values):
-        ends = (mean(values) - reach, mean(values) + reach)
-    last = max(grid) if len(known) == len(values) else math.inf
+    if all(map(math.isfinite, values)):
+        first, last, beyond = mean(values) - reach, mean(values) + reach, max(grid)
+    else:
+        first = min(filter(math.isfinite, values), default=math.inf)
+        last = beyond = math.inf
     return (
-        max((x for x in grid if x <= ends[0]), default=min(grid)),
-        min((x for x in grid if x >= ends[1]), default=last),
+        max((x for x in grid if x <= first), default=min(grid)),
+        min((x for x in grid if x >= last), default=beyond),
     )
 
 

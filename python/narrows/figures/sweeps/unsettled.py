@@ -8,7 +8,7 @@ import numpy as np
 
 from narrows.figures.model import Line
 from narrows.late import pl
-from narrows.metrics.settling import HALF, UNSETTLED, concerns, unsettled_quantities
+from narrows.metrics.settling import HALF, UNSETTLED, UnsettledRuns, concerns
 
 SPLIT = "single trials, where they fall into two groups"
 """The entry of the dots in the legend."""
@@ -19,7 +19,7 @@ LAST = (SPLIT, UNSETTLED)
 def is_unsettled(rows: pl.DataFrame, *metrics: str) -> bool:
     """Returns True if one of these metrics of a combination hasn't settled within its runs."""
     halves = rows.select(name for name in rows.columns if HALF.search(name)).to_dicts()
-    quantities = unsettled_quantities(halves)
+    quantities = UnsettledRuns.of([("", halves)]).quantities("")
     return any(concerns(quantities, metric) for metric in metrics)
 
 
