@@ -75,6 +75,16 @@ def test_a_note_on_few_scattered_trials_says_how_many_would_do() -> None:
     assert note_of_study([("", steady)]) == note_of_study([("", far[:1])]) == ""
 
 
+def test_losses_are_two_groups_where_the_gap_matters() -> None:
+    """As BBRv3 over a trace of LTE: it fills the buffer in some trials, and not in others."""
+    losses = (0.161, 0.173, 0.156, 0.0, 0.0, 0.0, 0.125, 0.002, 0.0, 0.0)
+    assert note_of_study([("", [{"loss_rate": one} for one in losses])]) == (
+        "The trials fall into two groups: Loss rate (%): 0.0333 in 6 of 10 trials, 15.4 in 4. "
+        "The mean describes neither."
+    )
+    assert note_of_study([("", [{"loss_rate": one / 10} for one in losses])]) == ""
+
+
 def test_an_answer_tells_both_groups_of_its_value() -> None:
     rows = [{"bbr.share": one} for one in BIMODAL]
     said = _describe_point(point(1.0, rows, ["bbr.share"], 0.95), ("bbr.share",))

@@ -34,15 +34,14 @@ they are normal, 3.1 % if they are uniform, 3.3 % if they are exponential.
 SHARE, RELATIVE = 0.1, 0.2
 """The smallest gap that matters: of shares and other parts of a whole, and relative to the larger
 mean of other quantities."""
+LOSS = 0.02
+"""The smallest gap of a loss rate that matters: next to nothing, losses differ by a multiple."""
 WIDE = 0.5
 """The widest half of an interval of other quantities, relative to the mean."""
 MOST = 100
 """The most trials that are advised."""
-TOLD = ("share", "jain", "utilization", "queue_mean_ms")
-"""The metrics that are looked at, in this order; the first with two groups is told.
-
-Losses aren't: next to nothing, they differ by a multiple and matter little.
-"""
+TOLD = ("share", "jain", "utilization", "queue_mean_ms", "loss_rate")
+"""The metrics that are looked at, in this order; the first with two groups is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +68,9 @@ class WideTrials:
     @property
     def limit(self) -> float:
         """The widest half of an interval that needs no remark."""
-        return SHARE if _is_part(self.metric) else WIDE * abs(mean(self.values))
+        if _is_part(self.metric):
+            return SHARE
+        return max(WIDE * abs(mean(self.values)), _least(self.metric))
 
     @property
     def excess(self) -> float:
@@ -103,6 +104,11 @@ def _is_part(metric: str) -> bool:
     return known is not None and known.part
 
 
+def _least(metric: str) -> float:
+    """Returns the smallest difference that matters of a metric that isn't part of a whole."""
+    return LOSS if metric.rpartition(".")[2] == "loss_rate" else 0.0
+
+
 def two_groups(values: Sequence[float], metric: str) -> TwoGroups | None:
     """Returns the groups that the largest gap divides the values of a metric into.
 
@@ -115,7 +121,8 @@ def two_groups(values: Sequence[float], metric: str) -> TwoGroups | None:
     gaps = ((b - a, n) for n, (a, b) in enumerate(pairwise(ordered), 1))
     gap, at = max(one for one in gaps if least <= one[1] <= count - least)
     low, high = ordered[:at], ordered[at:]
-    matters = SHARE if _is_part(metric) else RELATIVE * max(map(abs, ordered))
+    relative = max(RELATIVE * max(map(abs, ordered)), _least(metric))
+    matters = SHARE if _is_part(metric) else relative
     part = min(max(6 / count, NARROWEST), WIDEST)
     if gap < max(part * (ordered[-1] - ordered[0]), matters):
         return None
