@@ -15,8 +15,10 @@ from specimens import run_cli
 import narrows
 from narrows.answer import answer, lengthening
 from narrows.columns import Columns
+from narrows.metrics.drifts import drifts
 from narrows.metrics.duration import needed_s
-from narrows.metrics.settling import UnsettledRuns, drifts, halves, note_of_run
+from narrows.metrics.halves import halves
+from narrows.metrics.settling import UnsettledRuns, note_of_run
 from narrows.report import write_report
 from narrows.sweeps.settling import unsettled_runs
 

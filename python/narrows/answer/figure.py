@@ -23,8 +23,9 @@ from narrows.figures.model import Figure, Guide, Line, Panel, heights
 from narrows.figures.names import axes_in_words, settings, uncapitalize, value_words
 from narrows.figures.sweeps.unsettled import rings
 from narrows.metrics.catalogue import find, scale_of
+from narrows.metrics.drifts import concerns
 from narrows.metrics.headings import heading_of, legend_words
-from narrows.metrics.settling import UnsettledRuns, concerns
+from narrows.metrics.settling import UnsettledRuns
 from narrows.spec.values import exact_value
 from narrows.words import begin_upper, count_of, join_words
 

@@ -8,8 +8,9 @@ from typing import Any
 from narrows.answer.question import OPTION, metrics_in
 from narrows.answer.study import AskedStudy
 from narrows.execute.cost import load
+from narrows.metrics.drifts import SHORT, concerns
 from narrows.metrics.duration import lacking_s
-from narrows.metrics.settling import SHORT, UnsettledRuns, concerns, lasting_s
+from narrows.metrics.settling import UnsettledRuns, lasting_s
 from narrows.spec import Override
 from narrows.spec.scenario import Scenario
 

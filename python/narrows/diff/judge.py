@@ -22,10 +22,10 @@ from narrows.figures.names import settings
 from narrows.late import pl
 from narrows.metrics import equivalence, intervals
 from narrows.metrics.catalogue import CLASS, COMPLETION, OF_APPLICATIONS, RUN, find, in_percent
+from narrows.metrics.drifts import HALF
 from narrows.metrics.equivalence import Difference
 from narrows.metrics.headings import words
 from narrows.metrics.leading import of_applications
-from narrows.metrics.settling import HALF
 from narrows.words import label_of
 
 CONDITIONS = ("rate_mbps", "rtt_ms", "buffer_bdp", "flows")

@@ -90,7 +90,7 @@ def _queue_half(name: str, half: str, late: int) -> Metric:
     return Metric(
         f"queue_{name}_ms", f"queue, {half} half", "ms",
         f"the mean queue in the {half} half of the measured time; empty unless long flows share a "
-        "steady path for long enough (`narrows.metrics.settling`)",
+        "steady path for long enough (`narrows.metrics.halves`)",
         lambda run: _half(run.entry.get("halves", {}).get("queue_ms"), late),
     )  # fmt: skip
 
@@ -315,7 +315,7 @@ def _goodput_half(name: str, half: str, late: int) -> Metric:
     return Metric(
         f"goodput_{name}_mbps", f"goodput, {half} half", "Mbit/s",
         f"goodput in the {half} half of the measured time; empty unless long flows share a steady "
-        "path for long enough (`narrows.metrics.settling`)",
+        "path for long enough (`narrows.metrics.halves`)",
         lambda pair: _half(pair, late),
     )  # fmt: skip
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from narrows.columns import Floats, Tables
 from narrows.metrics.completions import completing
+from narrows.metrics.halves import PARTS, RELATIVE
 from narrows.metrics.series import COMPLETION, RunSeries
-from narrows.metrics.settling import PARTS, RELATIVE
 from narrows.spec.measured import capacity_known
 from narrows.spec.scenario import Flow, Scenario
 

@@ -10,8 +10,8 @@ from narrows.metrics.catalogue import RUN
 from narrows.metrics.completion_halves import completion_halves
 from narrows.metrics.completions import classes
 from narrows.metrics.duration import is_steady
+from narrows.metrics.halves import halves
 from narrows.metrics.run import run_metrics, without_name
-from narrows.metrics.settling import halves
 from narrows.spec.scenario import Scenario
 from narrows.store import RunInfo
 
@@ -31,7 +31,7 @@ def summarise(
     present if there are several. `completions` (`narrows.metrics.completions`) is present if flows
     or transfers can end. `losses` is present if packets can be lost elsewhere than at the
     bottleneck: the data packets sent and dropped, the latter in `queues` and `elsewhere`, and by
-    place if the back end knows it. `halves` (`narrows.metrics.settling`) is present for long flows
+    place if the back end knows it. `halves` (`narrows.metrics.halves`) is present for long flows
     on a steady path, and with completion times (`narrows.metrics.completion_halves`) for repeated
     transfers. `perf` covers the whole run. `invalid`, present only in invalid
     runs, gives the reason. Further metrics, such as `convergence_s`, are declared in

@@ -20,10 +20,10 @@ from narrows.figures.sweeps.view import (
 from narrows.late import pl
 from narrows.metrics import groups
 from narrows.metrics.catalogue import page_load, scale_of
+from narrows.metrics.drifts import HALF, concerns
 from narrows.metrics.headings import control_of, heading_of, merged_words
 from narrows.metrics.intervals import mean
 from narrows.metrics.leading import leading, opening, span
-from narrows.metrics.settling import HALF, concerns
 from narrows.metrics.trials import alike, same_trace
 from narrows.spec import registry
 from narrows.spec.scenario import Scenario

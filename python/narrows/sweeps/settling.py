@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from narrows.figures.sweeps.view import valued_columns
 from narrows.late import pl
-from narrows.metrics.settling import HALF, NEEDED, SHARE_OF_ALL, UnsettledRuns
+from narrows.metrics.drifts import HALF, NEEDED, SHARE_OF_ALL
+from narrows.metrics.settling import UnsettledRuns
 from narrows.store import Store
 from narrows.sweeps.combination_names import CombinationNames
 

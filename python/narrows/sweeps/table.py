@@ -8,9 +8,10 @@ from itertools import chain
 from typing import Any
 
 from narrows.metrics.catalogue import in_percent
+from narrows.metrics.drifts import concerns
 from narrows.metrics.headings import columns_named
 from narrows.metrics.leading import of_applications
-from narrows.metrics.settling import UNSETTLED, concerns
+from narrows.metrics.settling import UNSETTLED
 from narrows.metrics.trials import INTERVALS, SINGLE, note_of_finished
 from narrows.metrics.workloads import LEAST_STILL_S
 from narrows.sweeps.overview import Overview

@@ -8,7 +8,8 @@ import numpy as np
 
 from narrows.figures.model import Line
 from narrows.late import pl
-from narrows.metrics.settling import HALF, UNSETTLED, UnsettledRuns, concerns
+from narrows.metrics.drifts import HALF, concerns
+from narrows.metrics.settling import UNSETTLED, UnsettledRuns
 
 SPLIT = "single trials, where they fall into two groups"
 """The entry of the dots in the legend."""
