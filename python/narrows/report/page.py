@@ -80,8 +80,8 @@ class PageContents:
     accounts: Sequence[Account] = ()
     counts: str = ""
     """Sentences on the counts of losses in the accounts."""
-    notes: str = ""
-    """Sentences, if trials still drift, are all the same run, or replay the same trace."""
+    notes: Sequence[str] = ()
+    """Sentences on what a reader of the means should know."""
     script: str = ""
     """The address of the chart library, relative to the page; if empty, the library is embedded."""
 

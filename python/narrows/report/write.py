@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from narrows import figures
-from narrows.metrics import groups
-from narrows.metrics.settling import note_of_run
-from narrows.metrics.trials import alike, same_trace
+from narrows.metrics.notes import notes_of_run
+from narrows.metrics.trials import alike
 from narrows.report.accounts import COUNTS, Account, accounts
 from narrows.report.commands import as_typed, both_ways
 from narrows.report.page import PageContents, Run, joint_timeline, render
@@ -128,13 +127,10 @@ def _accounts(result: Result) -> list[Account]:
         return []
 
 
-def _notes(result: Result) -> str:
-    """Returns sentences on trials: two groups, a drift, all the same run, or the same trace."""
-    split = groups.note_of_run(result.summary["runs"], result.groups)
-    drifting = note_of_run(result.summary["runs"], result.groups)
+def _notes(result: Result) -> list[str]:
+    """Returns sentences on what a reader of the trials' means should know."""
     same_run = alike([[trial.info.digest for trial in result.trials]])
-    trace = same_trace(result.trials[0].scenario, len(result.trials))
-    return " ".join(filter(None, (split, drifting, same_run, trace)))
+    return [*notes_of_run(result.summary["runs"], result.groups), *filter(None, [same_run])]
 
 
 def _runs(result: Result) -> list[Run]:
