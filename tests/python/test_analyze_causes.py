@@ -15,6 +15,7 @@ from narrows.analyze import analyze
 from narrows.analyze.inferred import impairments
 from narrows.figures import describe
 from narrows.figures.palette import COLOURS
+from narrows.report import write_report
 from narrows.report.accounts import conclusion, remedy_lines
 from narrows.store import CaptureOptions, open_result
 
@@ -220,6 +221,10 @@ def test_a_replay_agrees_with_what_was_captured(cause, end, tmp_path, capsys):
     assert cli.main(["analyze", str(file), "--out", str(place), "--replay", "--force"]) == 0
     printed = capsys.readouterr().out
     assert "the replay agrees" in printed
+    page = (place / "report.html").read_text()
+    shown = ["captured", "replayed", "BBR", "FQ-CoDel", *["twice the window"] * (wider is not None)]
+    assert all(f'<tr><td class="text">{label}</td>' in page for label in shown)
+    assert "replay of the inferred path agrees" in page
     full = cause == "receiver_window"
     assert ("what would help: a larger receive buffer" in printed) == full
     assert ("since the receiver's window limited the flow" in printed) == full
@@ -277,3 +282,19 @@ def test_a_conclusion_has_words_for_every_cause() -> None:
     causes = [key.removeprefix("cause:") for key in COLOURS if key.startswith("cause:")]
     for cause in causes:
         assert "2 flows " in str(conclusion([flow_of(cause), flow_of(cause)]))
+
+
+def test_a_page_leaves_out_replays_that_it_cannot_read(tmp_path):
+    place = tmp_path / "found"
+    file = capture("healthy", tmp_path) / "sender.pcapng"
+    assert cli.main(["analyze", str(file), "--out", str(place)]) == 0
+    flow = {"name": "a>b", "verdict": "agrees", "remark": ""}
+    odd: list[Any] = [{}, [1], [flow], [flow | {"runs": [2]}], [flow | {"runs": {"bbr": 3}}]]
+    for document in odd:
+        (place / "replay.json").write_text(json.dumps(document))
+        assert "What if?" not in write_report(place).page.read_text()
+    run = {"goodput_mbps": "<b>", "rtt_ms": None, "retransmitted": 2}
+    (place / "replay.json").write_text(json.dumps([flow | {"runs": {"bbr": run}}]))
+    page = write_report(place).page.read_text()
+    cells = ("\N{EN DASH}", "\N{EN DASH}", "2")
+    assert f'<td class="text">BBR</td><td>{"</td><td>".join(cells)}</td>' in page

@@ -6,8 +6,10 @@ another queue would have made of it.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from narrows.analyze.make import Analysis
@@ -15,8 +17,10 @@ from narrows.backends import get_backend
 from narrows.known import average
 from narrows.metrics import summarise
 from narrows.plan import plan
+from narrows.report import REPLAY, write_report
 from narrows.spec import Override
 from narrows.spec.reading import parse
+from narrows.store.atomic import write_text
 
 GOODPUT, RTT = 0.10, 0.15
 """A replay agrees if it is as near as this to the capture, in parts of it."""
@@ -129,25 +133,42 @@ def is_within(one: float | None, other: float | None, part: float) -> bool:
     return one is not None and other is not None and abs(other - one) <= part * one
 
 
-def lines(found: Replay, names: list[str]) -> Iterator[str]:
-    """A row per flow and run, and whether the replay agrees with the capture."""
+def told(found: Replay, names: Sequence[str]) -> list[dict[str, Any]]:
+    """Returns for each flow its name, the verdict on its replay, its runs, and a remark or ""."""
     runs = {"captured": found.captured, "replayed": found.replayed, **found.alternatives}
+    doubled = _WIDER in runs and not any(found.capacity_known)
+    unknown = f'"{_WIDER}" has twice the rate' if doubled else _HIGHER
+    return [
+        {
+            "name": name,
+            "verdict": "agrees" if found.agrees(number) else "differs: what follows is less sure",
+            "runs": {label: asdict(flows[number]) for label, flows in runs.items()},
+            "remark": "" if known else f"The capacity is unknown; {unknown}.",
+        }
+        for number, (name, known) in enumerate(zip(names, found.capacity_known, strict=True))
+    ]
+
+
+def lines(flows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yields a row per flow and run, and whether the replay agrees with the capture."""
     yield f"{'':30}  {'Mbit/s':>8}  {'RTT ms':>8}  {'retrans':>8}"
-    for number, name in enumerate(names):
-        verdict = "agrees" if found.agrees(number) else "differs: what follows is less sure"
-        yield f"{name}: the replay {verdict}"
-        for label, flows in runs.items():
-            flow = flows[number]
+    for flow in flows:
+        yield f"{flow['name']}: the replay {flow['verdict']}"
+        for label, run_ in flow["runs"].items():
             cells = (
-                _cell(flow.goodput_mbps, 8),
-                _cell(flow.rtt_ms, 8),
-                _cell(flow.retransmitted, 8, 0),
+                _cell(run_["goodput_mbps"], 8),
+                _cell(run_["rtt_ms"], 8),
+                _cell(run_["retransmitted"], 8, 0),
             )
             yield f"    {label:26}  {'  '.join(cells)}"
-        if not found.capacity_known[number]:
-            doubled = _WIDER in runs and not any(found.capacity_known)
-            told = f'"{_WIDER}" has twice the rate' if doubled else _HIGHER
-            yield f"    The capacity is unknown; {told}."
+        if flow["remark"]:
+            yield f"    {flow['remark']}"
+
+
+def keep(flows: Sequence[Mapping[str, Any]], directory: Path) -> None:
+    """Writes the replays beside an analysis, and its page again, which shows them."""
+    write_text(directory / REPLAY, json.dumps(flows, indent=1))
+    write_report(directory)
 
 
 def _cell(value: float | None, width: int, digits: int = 2) -> str:

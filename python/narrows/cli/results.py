@@ -100,17 +100,18 @@ def analyze(
         return
     found = None
     if replayed:
-        from narrows.analyze.replay import replay
+        from narrows.analyze.replay import keep, replay, told
+        from narrows.analyze.replay import lines as replay_lines
 
         found = replay(made)
+        flows = told(found, [flow["name"] for flow in made.findings["flows"]])
+        keep(flows, made.result.path)
     if as_json:
         print_json(made.document() | ({"replay": found.document()} if found else {}))
         return
     print_lines(lines(made))
     if found is not None:
-        from narrows.analyze.replay import lines as replay_lines
-
-        print_lines(replay_lines(found, [flow["name"] for flow in made.findings["flows"]]))
+        print_lines(replay_lines(flows))
 
 
 def export(

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from narrows.report.check import Check, UnjudgedCheck
-from narrows.report.write import FINDINGS, write_report
+from narrows.report.write import FINDINGS, REPLAY, write_report
 
-__all__ = ["FINDINGS", "Check", "UnjudgedCheck", "write_report"]
+__all__ = ["FINDINGS", "REPLAY", "Check", "UnjudgedCheck", "write_report"]

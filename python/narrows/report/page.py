@@ -80,6 +80,8 @@ class PageContents:
     accounts: Sequence[Account] = ()
     counts: str = ""
     """Sentences on the counts of losses in the accounts."""
+    replays: Sequence[Mapping[str, Any]] = ()
+    """The replays of captured flows: `name`, `verdict`, `runs` and `remark`."""
     notes: Sequence[str] = ()
     """Sentences on what a reader of the means should know."""
     script: str = ""

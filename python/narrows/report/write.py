@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from narrows import figures
+from narrows.figures.names import value_words
 from narrows.metrics.notes import notes_of_run
 from narrows.metrics.trials import alike
 from narrows.report.accounts import COUNTS, Account, accounts
@@ -25,6 +26,8 @@ GRAPH = "sequence"
 """The time-sequence graph, for captures."""
 FINDINGS = "capture.json"
 """All findings, for captures."""
+REPLAY = "replay.json"
+"""What the simulator makes of a capture, if that was asked for."""
 _OBSERVED = {"capture": "analyze", "import": "import"}
 """The back ends of measurements, with the commands that make their results."""
 _UNREACHED = " No queue lasted, so the capacity is unknown."
@@ -93,6 +96,7 @@ def _study(result: Result, pictures: Sequence[str]) -> PageContents:
         accounts=captured,
         counts=COUNTS if any(one.has_losses for one in captured) else "",
         notes=_notes(result),
+        replays=_replays(result),
     )
 
 
@@ -125,6 +129,32 @@ def _accounts(result: Result) -> list[Account]:
         return accounts(json.loads(file.read_text(encoding="utf-8"))["flows"])
     except (OSError, ValueError, KeyError, TypeError):
         return []
+
+
+def _replays(result: Result) -> list[dict[str, Any]]:
+    """Returns the replays of captured flows, their runs in words; empty if there are none."""
+    try:
+        flows = json.loads((result.path / REPLAY).read_text(encoding="utf-8"))
+        return [
+            {
+                **{name: str(flow[name]) for name in ("name", "verdict", "remark")},
+                "runs": {_what_if(label): _numbers(run) for label, run in flow["runs"].items()},
+            }
+            for flow in flows
+        ]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return []
+
+
+def _what_if(label: str) -> str:
+    """Returns the words for a run of a replay, which may be called by its control or queue."""
+    return value_words("path.queue", value_words("flows[0].cca", label))
+
+
+def _numbers(run: Mapping[str, Any]) -> dict[str, float | None]:
+    """Returns the numbers of a run of a replay; None for what is none."""
+    names = ("goodput_mbps", "rtt_ms", "retransmitted")
+    return {name: run[name] if isinstance(run[name], int | float) else None for name in names}
 
 
 def _notes(result: Result) -> list[str]:
@@ -161,5 +191,5 @@ def _links(result: Result, pictures: Sequence[str]) -> list[str]:
     inputs = sorted(
         file.relative_to(result.path).as_posix() for file in result.path.glob("inputs/*")
     )
-    files = ("spec.toml", *inputs, "summary.json", "summary.csv", "manifest.json")
+    files = ("spec.toml", *inputs, "summary.json", "summary.csv", REPLAY, "manifest.json")
     return [*pictures, *(file for file in files if (result.path / file).is_file()), *tables]

@@ -7,6 +7,7 @@
         summary.csv     the summary's flows as a table
         trial-1/        scenario.json and the tables as Parquet
         trial-1/captures/   sender.pcapng and so on, for a run with captures
+        replay.json     what the simulator makes of a capture, if that was asked for
         report.html     made from the above; figure.png and figure.svg if they were asked for
 
 A directory is complete or absent: everything is written next to it under a hidden name, and a

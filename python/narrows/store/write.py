@@ -43,7 +43,7 @@ RESULTS = "narrows-results"
 _MAX_SLUG = 40
 _OWN = re.compile(
     r"manifest\.json|spec\.toml|summary\.(json|csv)|checks\.json|report\.html"
-    r"|(figure|sequence)\.(png|svg)|trial-\d+|inputs|\..*"
+    r"|replay\.json|(figure|sequence)\.(png|svg)|trial-\d+|inputs|\..*"
 )
 """The names in a results directory; hidden names are work in progress."""
 
