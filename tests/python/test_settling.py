@@ -32,6 +32,11 @@ flows = [{ cca = "bbr" }, { cca = "cubic" }]
 """
 
 
+def trace_of(pass_s: float) -> dict[str, Any]:
+    """The service of a link whose trace repeats after so long."""
+    return {"kind": "trace", "opportunities_ms": [0, round(1e3 * pass_s)]}
+
+
 def scenario(span_s: float = 60.0, **changes: Any) -> Any:
     """A scenario of two endless flows that are measured for so long from 10 s on."""
     flow = {
@@ -47,7 +52,7 @@ def scenario(span_s: float = 60.0, **changes: Any) -> Any:
     path = {
         "rate_bps": 8_000_000,
         "rtt_ns": 30 * MS,
-        "service": {"kind": "trace"},
+        "service": trace_of(17.0),
         "queue": {"kind": "droptail"},
         "buffer": {"bytes": 30_000},
     }
@@ -273,22 +278,69 @@ def test_one_flow_shares_with_none() -> None:
     assert needed_s(alone) is None
 
 
-@pytest.mark.parametrize(("service", "drifting"), [("trace", []), ("wifi", ["goodput_mbps"])])
-def test_a_traces_own_rate_is_no_drift(service: str, drifting: list[str]) -> None:
-    described = scenario(path__service={"kind": service})
+def halves_of_both(rates: Any, described: Any) -> dict[str, Any]:
+    """The halves of two classes that both have these rates over time."""
     end_s = described["run"]["duration_ns"] / 1e9
     time_s = np.arange(0, end_s + 0.01, 0.1)
-    received = np.cumsum(np.where(time_s < 40, 300, 600))
+    received = np.cumsum(rates(time_s))
     flows = np.repeat(np.array([0, 1], dtype=np.uint32), len(time_s))
     both = {"time_s": np.tile(time_s, 2), "flow": flows, "received_bytes": np.tile(received, 2)}
-    found = halves(described, ["a", "b"], {"flow_samples": Columns.of(both)}, end_s)
+    return halves(described, ["a", "b"], {"flow_samples": Columns.of(both)}, end_s)
+
+
+@pytest.mark.parametrize(
+    ("service", "drifting"), [(trace_of(17.0), []), ({"kind": "wifi"}, ["goodput_mbps"])]
+)
+def test_a_traces_own_rate_is_no_drift(service: dict[str, Any], drifting: list[str]) -> None:
+    described = scenario(path__service=service)
+    found = halves_of_both(lambda t: np.where(t < 40, 300, 600), described)
     assert found["drifting"] == drifting
+    assert "queue_ms" not in found
 
 
-def test_a_replayed_trace_isnt_made_longer() -> None:
-    found = UnsettledRuns.of([("", [row(6, 4)])])
-    assert "a longer run would only repeat it" in found.note(scenario())
-    assert "a longer `run.duration`" in found.note()
+@pytest.mark.parametrize(("late", "drifting"), [(300, []), (700, ["goodput_mbps"])])
+def test_halves_with_whole_passes_of_a_trace_are_compared(
+    late: int, drifting: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The trace's own ups and downs are larger than the drift, and in both halves the same."""
+    rising = [*range(100, 600, 100), *range(200, 700, 100)]
+    monkeypatch.setattr("narrows.metrics.halves._queue", lambda *_: np.array(rising, float))
+
+    def rates(t: Any) -> Any:
+        return np.where((t - 10) % 15 < 6, 1200, np.where(t < 40, 300, late))
+
+    found = halves_of_both(rates, scenario(path__service=trace_of(15.0)))
+    assert found["drifting"] == [*drifting, "queue_ms"]
+    assert found["queue_ms"] == [300.0, 400.0]
+    assert "queue_ms" not in halves_of_both(rates, scenario(path__service=trace_of(16.0)))
+
+
+def queues(*pairs: tuple[float, float]) -> list[dict[str, float]]:
+    """Rows of `summary` with the queue in both halves."""
+    names = ("queue_early_ms", "queue_late_ms")
+    return [dict(zip(names, pair, strict=True)) for pair in pairs]
+
+
+def test_a_queue_may_drift_up_in_some_trials_and_down_in_others() -> None:
+    up_and_down = [*queues((100, 900), (900, 300)), {"queue_drifts": 0}]
+    (one,) = drifts(up_and_down, 3)
+    told = one.words("at first", "at last")
+    assert (one.quantity, told) == ("the queue", "in one trial 100 ms at first, 900 ms at last")
+    assert drifts([*up_and_down, {"queue_drifts": 0}], 4) == []
+    (one,) = drifts(queues((100, 900), (100, 300), (300, 100)), 3)
+    assert one.words("at first", "at last") == "100 ms at first, 600 ms at last"
+
+
+def test_a_replayed_trace_is_made_longer_by_whole_passes() -> None:
+    found = UnsettledRuns.of([("", queues((100, 900)))])
+    told = found.note(scenario(path__service=trace_of(15.0)))
+    options = "`--set run.duration=195s --set run.warmup=75s`"
+    assert told.endswith(f"900 ms in the second; {options} would show whether that settles.")
+    shares = UnsettledRuns.of([("", [row(6, 4)])])
+    options = "`--set run.duration=51s --set run.warmup=17s`"
+    told = f"the trace's own rate may have changed; {options} compares pass 2 with pass 3."
+    assert shares.note(scenario()).endswith(told)
+    assert "a longer `run.duration`" in shares.note()
 
 
 def test_runs_studies_and_searches_say_what_still_changes(

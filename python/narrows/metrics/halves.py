@@ -34,6 +34,8 @@ SHARE = 0.1
 """The smallest drift of a share: 10 points, as from 45 to 55 %, can turn who is ahead."""
 RELATIVE = 0.2
 """The smallest drift of a goodput or a queue, as a part of the larger half."""
+WHOLE = 0.02
+"""How far the passes of a trace in half of the measured time may be from a whole number."""
 OF_RTT = 0.05
 """The smallest drift of a queue, as a part of the path's RTT: less changes no delay that counts."""
 
@@ -45,7 +47,8 @@ def halves(
 
     `drifting` has the names of those that drift. Empty where nobody can tell: the time is short,
     flows come, go or pause, the path changes, or the run kept no samples. The queue is left out
-    where the link's rate varies, and so is the sum of the goodputs where a trace tells it.
+    where the link's rate varies, and so is the sum of the goodputs where a trace tells it, unless
+    each half holds whole passes of the trace.
     """
     begin_s = scenario["run"]["warmup_ns"] / 1e9
     if not may_drift_in(scenario, end_s) or not _is_sampled(scenario, end_s):
@@ -66,18 +69,31 @@ def halves(
     found: dict[str, Any] = {"goodput_mbps": goodputs, "drifting": []}
     shares = [_ratio(its, total) for its in by_class.values()]
     service = scenario["path"]["service"]["kind"]
-    if any(_drifts(one, SHARE, beyond) for one in shares) or (
-        service != "trace" and _drifts(total, RELATIVE * _larger(total), beyond)
+    alike = service == "trace" and holds_passes(scenario, end_s)
+    if any(_drifts(one, SHARE, beyond, alike) for one in shares) or (
+        (alike or service != "trace") and _drifts(total, RELATIVE * _larger(total), beyond, alike)
     ):
         found["drifting"].append("goodput_mbps")
-    if service != "constant":
+    if service != "constant" and not alike:
         return found
     queue = _queue(scenario, groups, tables, borders)
     found["queue_ms"] = queue.reshape(2, PARTS).mean(axis=1).tolist()
     least_ms = OF_RTT * scenario["path"]["rtt_ns"] / 1e6
-    if _drifts(queue, max(RELATIVE * _larger(queue), least_ms), beyond):
+    if _drifts(queue, max(RELATIVE * _larger(queue), least_ms), beyond, alike):
         found["drifting"].append("queue_ms")
     return found
+
+
+def pass_s(scenario: Scenario) -> float:
+    """Returns how long a trace lasts until it repeats, in s."""
+    opportunities = scenario["path"]["service"]["opportunities_ms"]
+    return float(opportunities[-1]) / 1e3
+
+
+def holds_passes(scenario: Scenario, end_s: float) -> bool:
+    """Returns True if each half of the measured time holds whole passes of the link's trace."""
+    passes = (end_s - scenario["run"]["warmup_ns"] / 1e9) / 2 / pass_s(scenario)
+    return round(passes) >= 1 and abs(passes - round(passes)) <= WHOLE
 
 
 def may_drift_in(scenario: Scenario, end_s: float) -> bool:
@@ -102,11 +118,15 @@ def _queue(scenario: Scenario, groups: Sequence[str], tables: Tables, borders: F
     return _ratio(sums.astype(np.float64), counts.astype(np.float64))
 
 
-def _drifts(parts: Floats, limit: float, beyond: float) -> bool:
-    """Returns True if the halves differ by the limit, and by so many deviations within them."""
+def _drifts(parts: Floats, limit: float, beyond: float, alike: bool) -> bool:
+    """Returns True if the halves differ by the limit, and by so many deviations within them.
+
+    Where halves are `alike`, as they replay the same trace, their parts are compared in pairs.
+    """
     halves_ = parts.reshape(2, PARTS)
     apart = abs(float(np.diff(halves_.mean(axis=1))[0]))
-    spread = float(np.sqrt(halves_.var(axis=1, ddof=1).mean()))
+    variance = np.diff(halves_, axis=0).var(ddof=1) / 2 if alike else halves_.var(axis=1, ddof=1)
+    spread = float(np.sqrt(variance.mean()))
     return apart > 0 and apart >= limit and apart >= beyond * spread
 
 

@@ -9,7 +9,7 @@ from typing import Generic, Self, TypeVar
 
 from narrows.metrics.drifts import NEEDED, SHORT, Drift, drifts
 from narrows.metrics.duration import ROUND_TRIPS, lacking_s
-from narrows.metrics.halves import may_drift_in
+from narrows.metrics.halves import holds_passes, may_drift_in, pass_s
 from narrows.metrics.metric import Entry, Row
 from narrows.metrics.tables import summary_row
 from narrows.spec.scenario import Scenario
@@ -93,8 +93,25 @@ def _options(scenario: Scenario | None, needed: float, drifting: bool = False) -
 def _longer(scenario: Scenario | None, needed: float) -> str:
     """Says how to see whether a drift settles; a trace that is replayed has its own length."""
     if scenario is not None and scenario["path"]["service"]["kind"] == "trace":
-        return "the trace's own rate may have changed, and a longer run would only repeat it"
+        return _passes(scenario)
     return f"{_options(scenario, needed, drifting=True)} would show whether that settles"
+
+
+def _passes(scenario: Scenario) -> str:
+    """Says which whole passes of a trace would show whether a drift settles."""
+    run, length_s = scenario["run"], pass_s(scenario)
+    end_s = run["duration_ns"] / 1e9
+    whole = holds_passes(scenario, end_s)
+    warmup = math.ceil(round((end_s if whole else run["warmup_ns"] / 1e9) / length_s, 2))
+    count = 2 * round((end_s - run["warmup_ns"] / 1e9) / length_s) if whole else 2
+    asked = [f"{passes * length_s:g}s" for passes in (warmup + count, warmup)]
+    options = f"`--set run.duration={asked[0]} --set run.warmup={asked[1]}`"
+    if whole:
+        return f"{options} would show whether that settles"
+    return (
+        f"the trace's own rate may have changed; {options} compares pass {warmup + 1} with "
+        f"pass {warmup + 2}"
+    )
 
 
 Combination = TypeVar("Combination", bound=Hashable)
