@@ -102,7 +102,7 @@ def _headings(table: Any) -> Iterator[str]:
 
 def test_figures_of_a_sweep_take_their_own_headings(study: Path) -> None:
     for name in ("lines", "box"):
-        for written in ("Share of the goodput (%)", "Queueing delay, mean over packets (ms)"):
+        for written in ("Share of the goodput (%)", "Queueing delay, mean over RTT samples (ms)"):
             panel = describe(study, name, metric=written).panels[0]
             assert any("users" in mark.label for mark in panel.marks)
             assert describe(study, name, metric=panel.y_label).panels[0].y_label == panel.y_label

@@ -221,7 +221,7 @@ def _delay(name: str) -> Metric:
             return one_way - flow.two_way_ms / 2
         return None if value is None else value - flow.two_way_ms
 
-    names = ("queueing delay, mean over packets",) if name == "mean" else ()
+    names = ("queueing delay, mean over rtt samples",) if name == "mean" else ()
     meaning = (
         f"{_statistic(name)} of the queueing delay: "
         "the round-trip time beyond the flow's own two-way delay; "

@@ -24,7 +24,7 @@ from narrows.metrics.headings import control_of
 
 NEAR = 0.15
 """Points closer than this part of both axes don't get a note each."""
-DELAY = "\N{LEFTWARDS ARROW} Queueing delay, mean over packets (ms)"
+DELAY = "\N{LEFTWARDS ARROW} Queueing delay, mean over RTT samples (ms)"
 """Unlike the mean queue, which is a mean over time. The axis grows to the left."""
 MARGIN = 1.08
 """How far the axes reach beyond the values."""
