@@ -18,4 +18,5 @@ def as_typed(words: Sequence[str]) -> str:
 def both_ways(words: Sequence[str], here: str) -> str:
     """Returns the typed command, if it is known, and the one for the file beside the page."""
     typed = as_typed(words)
-    return f"{typed}\n{here}    # the same, from the file beside this page" if typed else here
+    same = f"{typed}\n{here}    # the same," if typed else f"{here}    #"
+    return f"{same} from the file beside this page"
