@@ -119,8 +119,11 @@ class Overview:
     def _unsettled_metrics(self) -> dict[str, list[str]]:
         """The metrics that are wrong where some quantities drift, by the names of these."""
         told = {tuple(cell["unsettled"]) for cell in self.cells} - {()}
+        shares = [name for name in self.metrics if name.endswith(".share")]
+        steady = shares if len(shares) == 1 else ()  # the only class has all
         return {
-            ",".join(its): [name for name in self.metrics if concerns(its, name)] for its in told
+            ",".join(its): [n for n in self.metrics if n not in steady and concerns(its, n)]
+            for its in told
         }
 
 
