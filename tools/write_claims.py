@@ -74,10 +74,11 @@ REACH = """\
 A verdict stands on the testbed that the figure chose and on the figure's own seeds, unless the
 claim was judged elsewhere, too: of {all} claims with checks {seeds} with other seeds and {testbeds}
 on other testbeds, on the whole grid. {naming} claims name rivals with which they must fail;
-{rivals} of them were judged with each. Where rivals are missing, a confirmed claim says so
-("rivals not run", or "not run with" some of them), and nobody knows yet whether it is specific to
-BBR.
+{rivals} of them were judged with each.{lacking}
 """
+LACKING = """ Where rivals are missing, a confirmed claim says so
+("rivals not run", or "not run with" some of them), and nobody knows yet whether it is specific to
+BBR."""
 LATER = "linux-6.12"
 
 ANSWERS = {True: "met", False: "not met", None: "undecided"}
@@ -172,12 +173,14 @@ def _reach(judged: Sequence[Judgement]) -> str:
         if not one.quick and one.claim in checked:
             mine.setdefault(one.claim, []).append(one)
     naming = [claim for claim in claims() if rivals.must_fail_with(claim)]
+    whole = sum(not rivals.not_run(claim, mine.get(claim, ())) for claim in naming)
     return REACH.format(
         all=len(checked),
         seeds=sum(any(seeds.is_set(one.change) for one in some) for some in mine.values()),
         testbeds=sum(len(testbeds.on_testbeds(claim, some)) > 1 for claim, some in mine.items()),
         naming=len(naming),
-        rivals=sum(not rivals.not_run(claim, mine.get(claim, ())) for claim in naming),
+        rivals=whole,
+        lacking=LACKING * (whole < len(naming)),
     )
 
 

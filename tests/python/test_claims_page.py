@@ -189,6 +189,7 @@ def test_the_page_says_how_far_its_verdicts_reach(monkeypatch: pytest.MonkeyPatc
     assert "claims with checks 1 with other seeds and 1 on other testbeds" in page()
     assert "must fail; 0 of them were judged with each" in page(*rivals[:2])
     assert "must fail; 1 of them were judged with each" in page(*rivals)
+    assert "Where rivals are missing" in page()
     assert "| confirmed (rivals not run) |" in page()
     assert "| confirmed (not run with Vegas) |" in page(*rivals[:2])
     assert "| confirmed |" in page(*rivals)
