@@ -313,6 +313,22 @@ def test_zipped_axes_are_one() -> None:
     assert [mark.label for mark in alone.panels[0].marks] == ["BBR", "Reno"]
 
 
+def test_the_length_of_runs_goes_with_the_axis_that_decides_it() -> None:
+    frame = summary().filter(pl.col("path.rate") == "10mbit", pl.col("path.rtt") == "10ms")
+    deep = pl.col("path.buffer") == frame["path.buffer"][-1]
+    longer = pl.when(deep).then(pl.lit("900s")).otherwise(pl.lit("60s"))
+    for place, count in (("run.duration", 1), ("path.rate", 2)):
+        view = View("made-up", ("path.buffer", place), metric="bbr.share")
+        rows = frame.with_columns(longer.alias(place))
+        panels = figures.describe_sweep("lines", rows, replace(view, x="path.buffer")).panels
+        assert sum(len(panel.marks) for panel in panels) == count
+    other = pl.when(pl.col("trial") == 1).then(pl.lit("900s")).otherwise(pl.lit("60s"))
+    view = View("made-up", ("path.buffer", "run.duration"), metric="bbr.share")
+    rows = frame.with_columns(other.alias("run.duration"))
+    (panel,) = figures.describe_sweep("lines", rows, view).panels
+    assert len(panel.marks) == 2
+
+
 def test_the_axes_can_be_chosen_and_bounds_are_drawn() -> None:
     wanted = View(
         "made-up", AXES, metric="utilization", ylim="auto", xscale="linear",

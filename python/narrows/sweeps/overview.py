@@ -12,7 +12,7 @@ from narrows.figures.palette import colour
 from narrows.figures.sweeps.view import (
     controls_of,
     fair_shares,
-    go_together,
+    follows,
     interval_of,
     numbers,
     valued_columns,
@@ -338,7 +338,7 @@ def _axes(whole: pl.DataFrame, places: Sequence[str]) -> list[ChartAxis]:
     groups: list[list[str]] = []
     for place in places:
         if whole[place].n_unique() > 1:
-            group = next((one for one in groups if go_together(whole, place, one[0])), None)
+            group = next((one for one in groups if _are_one(whole, place, one)), None)
             if group is None:
                 groups.append([place])
             else:
@@ -346,13 +346,19 @@ def _axes(whole: pl.DataFrame, places: Sequence[str]) -> list[ChartAxis]:
     return [_combine_axes(whole, group) for group in groups]
 
 
+def _are_one(whole: pl.DataFrame, place: str, group: Sequence[str]) -> bool:
+    """Returns True if an axis goes with those of a group."""
+    return all(follows(whole, place, one) or follows(whole, one, place) for one in group)
+
+
 def _combine_axes(whole: pl.DataFrame, places: Sequence[str]) -> ChartAxis:
     """Combines axes that go together: the first axis of numbers, or else the first axis, leads."""
     all_ = [axis(place, whole[place].to_list()) for place in places]
-    lead = next((one for one in all_ if one.measured), all_[0])
     if len(all_) == 1:
-        return lead
+        return all_[0]
     rows = whole.unique(list(places), maintain_order=True).to_dicts()
+    leads = [one for one in all_ if len(one.positions) == len(rows)]
+    lead = next((one for one in leads if one.measured), leads[0])
     words = {
         row[lead.place]: ", ".join(dict.fromkeys(one.words[row[one.place]] for one in all_))
         for row in rows

@@ -45,6 +45,8 @@ from narrows.metrics.settling import UNSETTLED
 from narrows.spec.suggest import one_of
 from narrows.words import begin_upper, count_of, join_words
 
+LENGTHS = ("run.duration", "run.warmup")
+"""The axes that say how long is measured."""
 MOST_PANELS = 120
 """The most panels of a figure, which may span several images."""
 MOST_TICKS = 12
@@ -140,7 +142,7 @@ def figure(
     subtitle begins with the `note`.
     """
     free = [place for place in view.axes if place not in used and frame[place].n_unique() > 1]
-    rest = [place for place in free if not any(go_together(frame, place, other) for other in used)]
+    rest = [place for place in free if not any(follows(frame, place, other) for other in used)]
     groups = list(frame.group_by(rest, maintain_order=True)) if rest else [((), frame)]
     if len(groups) > MOST_PANELS:
         found = f"{len(groups)} panels, for every {join_words(rest)}"
@@ -152,7 +154,7 @@ def figure(
     height = {1: 3.2, 2: 2.5, 3: 2.1, 4: 1.9}[columns]
     varied: list[str] = []
     for place in (*(p for p in used if frame[p].n_unique() > 1), *rest):
-        if not any(go_together(frame, place, other) for other in varied):
+        if not any(follows(frame, place, other) for other in varied):
             varied.append(place)
     over = f" by {axes_in_words(varied)}" if 0 < len(varied) <= MOST_NAMED else ""
     title = view.title if in_words(view.title) else f"{what}{over}"
@@ -162,12 +164,18 @@ def figure(
     return Figure(title, subtitle, panels, alt, columns, height)
 
 
-def go_together(frame: pl.DataFrame, place: str, other: str) -> bool:
-    """Returns True if each value of either axis goes with a single value of the other."""
+def follows(frame: pl.DataFrame, place: str, other: str) -> bool:
+    """Returns True if each value of `other` goes with a single value of the axis `place`.
+
+    And the other way round, unless `place` only says how long is measured: deep buffers may need
+    longer runs.
+    """
     if place == other or other not in frame.columns:
         return place == other
     pairs = frame.select(place, other).unique().height
-    return pairs == frame[place].n_unique() == frame[other].n_unique()
+    if pairs != frame[other].n_unique():
+        return False
+    return place in LENGTHS or pairs == frame[place].n_unique()
 
 
 def _ends(panels: Sequence[Panel], view: View) -> tuple[float, float] | None:
@@ -206,7 +214,7 @@ def choose_lines(frame: pl.DataFrame, view: View, used: Sequence[str], classes: 
         if place in frame.columns
         and 1 < frame[place].n_unique() * classes <= MOST_LINES
         and frame[place].n_unique() > 1
-        and not any(go_together(frame, place, other) for other in used)
+        and not any(follows(frame, place, other) for other in used)
     ]
     if view.by is not None or not free:
         return view
