@@ -133,7 +133,7 @@ def is_within(one: float | None, other: float | None, part: float) -> bool:
     return one is not None and other is not None and abs(other - one) <= part * one
 
 
-def told(found: Replay, names: Sequence[str]) -> list[dict[str, Any]]:
+def replayed_flows(found: Replay, names: Sequence[str]) -> list[dict[str, Any]]:
     """Returns for each flow its name, the verdict on its replay, its runs, and a remark or ""."""
     runs = {"captured": found.captured, "replayed": found.replayed, **found.alternatives}
     doubled = _WIDER in runs and not any(found.capacity_known)

@@ -100,11 +100,11 @@ def analyze(
         return
     found = None
     if replayed:
-        from narrows.analyze.replay import keep, replay, told
+        from narrows.analyze.replay import keep, replay, replayed_flows
         from narrows.analyze.replay import lines as replay_lines
 
         found = replay(made)
-        flows = told(found, [flow["name"] for flow in made.findings["flows"]])
+        flows = replayed_flows(found, [flow["name"] for flow in made.findings["flows"]])
         keep(flows, made.result.path)
     if as_json:
         print_json(made.document() | ({"replay": found.document()} if found else {}))

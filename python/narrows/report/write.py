@@ -27,7 +27,7 @@ GRAPH = "sequence"
 FINDINGS = "capture.json"
 """All findings, for captures."""
 REPLAY = "replay.json"
-"""What the simulator makes of a capture, if that was asked for."""
+"""The runs of a simulated capture, if they were asked for."""
 _OBSERVED = {"capture": "analyze", "import": "import"}
 """The back ends of measurements, with the commands that make their results."""
 _UNREACHED = " No queue lasted, so the capacity is unknown."
