@@ -18,6 +18,7 @@ from narrows.words import align
 
 WIDTH = 100
 """The columns of the terminal that sentences may take; paths aren't broken."""
+SMALL = " on the small grid"
 
 
 def reproduction_lines(done: Reproduction, *, verbose: bool = False) -> Iterator[str]:
@@ -92,8 +93,8 @@ def _value_lines(item: ReproducedFigure) -> Iterator[str]:
 
 def _extent(finding: Finding, whole: str | None) -> str:
     """Says after a verdict that a small grid has it, and that of the whole figure if it differs."""
-    beside = f" ({whole} on the whole figure)" if whole not in (None, finding.verdict) else ""
-    return f" on the small grid{beside}"
+    differs = whole not in (None, finding.verdict)
+    return SMALL + (f" ({whole} on the whole figure and all testbeds)" if differs else "")
 
 
 def _headline(finding: Finding, unchanged: Finding | None, change: str, extent: str) -> str:
@@ -104,7 +105,7 @@ def _headline(finding: Finding, unchanged: Finding | None, change: str, extent: 
     if "," in words:
         words += ","
     before = f" (as written: {unchanged.verdict}{extent})" if unchanged else ""
-    return f"{words} with {change}: {finding.claim}{before}"
+    return f"{words}{SMALL if extent else ''} with {change}: {finding.claim}{before}"
 
 
 def finding_lines(
