@@ -331,6 +331,29 @@ def test_a_queue_may_drift_up_in_some_trials_and_down_in_others() -> None:
     assert one.words("at first", "at last") == "100 ms at first, 600 ms at last"
 
 
+def test_trials_together_show_that_a_queue_drifts_if_one_does_by_itself() -> None:
+    rows = queues((100, 130), (200, 215), (150, 170), (120, 135))
+    flagged = [rows[0] | {"queue_drifts": 1}, *(one | {"queue_drifts": 0} for one in rows[1:])]
+    (one,) = drifts(flagged, 4)
+    told = one.words("at first", "at last")
+    assert (one.quantity, told) == ("the queue", "142 ms at first, 162 ms at last")
+    assert drifts([one | {"queue_drifts": 0} for one in rows], 4) == []
+    assert drifts(flagged[:2], 2) == []
+    mixed = [one | {"queue_drifts": 0} for one in queues((200, 150), (150, 190), (120, 100))]
+    assert drifts([flagged[0], *mixed], 4) == []
+
+
+def test_the_middle_of_an_odd_number_of_passes_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("narrows.metrics.halves._queue", lambda *_: np.zeros(10))
+
+    def rates(t: Any) -> Any:
+        return np.where((t >= 30) & (t < 50), 100, np.where(t < 40, 300, 450))
+
+    found = halves_of_both(rates, scenario(path__service=trace_of(20.0)))
+    assert found["goodput_mbps"]["a"] == pytest.approx([0.024, 0.036], rel=0.01)
+    assert found["drifting"] == ["goodput_mbps"]
+
+
 def test_a_replayed_trace_is_made_longer_by_whole_passes() -> None:
     found = UnsettledRuns.of([("", queues((100, 900)))])
     told = found.note(scenario(path__service=trace_of(15.0)))

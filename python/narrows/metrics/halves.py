@@ -35,7 +35,7 @@ SHARE = 0.1
 RELATIVE = 0.2
 """The smallest drift of a goodput or a queue, as a part of the larger half."""
 WHOLE = 0.02
-"""How far the passes of a trace in half of the measured time may be from a whole number."""
+"""How far the measured passes of a trace may be from a whole number."""
 OF_RTT = 0.05
 """The smallest drift of a queue, as a part of the path's RTT: less changes no delay that counts."""
 
@@ -48,14 +48,22 @@ def halves(
     `drifting` has the names of those that drift. Empty where nobody can tell: the time is short,
     flows come, go or pause, the path changes, or the run kept no samples. The queue is left out
     where the link's rate varies, and so is the sum of the goodputs where a trace tells it, unless
-    each half holds whole passes of the trace.
+    whole passes of the trace are measured. Of an odd number the middle one is left out.
     """
     begin_s = scenario["run"]["warmup_ns"] / 1e9
     if not may_drift_in(scenario, end_s) or not _is_sampled(scenario, end_s):
         return {}
     beyond = BEYOND if end_s - begin_s >= 2 * CYCLE_S else BEYOND_OF_SHORT
-    borders = np.linspace(begin_s, end_s, 2 * PARTS + 1)
-    received = increments_by_key(tables["flow_samples"], "flow", "received_bytes", borders)
+    half_s = _half_s(scenario, end_s)
+    borders = np.maximum.accumulate(
+        [
+            at
+            for first_s in (begin_s, end_s - half_s)
+            for at in np.linspace(first_s, first_s + half_s, PARTS + 1)
+        ]
+    )
+    counted = increments_by_key(tables["flow_samples"], "flow", "received_bytes", borders)
+    received = {flow: np.delete(its, PARTS) for flow, its in counted.items()}
     if any(not np.isfinite(its).all() for its in received.values()):
         return {}
     nothing = np.zeros(2 * PARTS)
@@ -63,13 +71,13 @@ def halves(
     for flow, its in received.items():
         by_class[groups[flow]] = by_class[groups[flow]] + its
     total = sum(by_class.values(), nothing)
-    scale = 8e-6 * 2 / (end_s - begin_s)
+    scale = 8e-6 / half_s
     sums = {group: its.reshape(2, PARTS).sum(axis=1) for group, its in by_class.items()}
     goodputs = {group: (scale * its).tolist() for group, its in sums.items()}
     found: dict[str, Any] = {"goodput_mbps": goodputs, "drifting": []}
     shares = [_ratio(its, total) for its in by_class.values()]
     service = scenario["path"]["service"]["kind"]
-    alike = service == "trace" and holds_passes(scenario, end_s)
+    alike = service == "trace" and whole_passes(scenario, end_s) > 0
     if any(_drifts(one, SHARE, beyond, alike) for one in shares) or (
         (alike or service != "trace") and _drifts(total, RELATIVE * _larger(total), beyond, alike)
     ):
@@ -90,10 +98,17 @@ def pass_s(scenario: Scenario) -> float:
     return float(opportunities[-1]) / 1e3
 
 
-def holds_passes(scenario: Scenario, end_s: float) -> bool:
-    """Returns True if each half of the measured time holds whole passes of the link's trace."""
-    passes = (end_s - scenario["run"]["warmup_ns"] / 1e9) / 2 / pass_s(scenario)
-    return round(passes) >= 1 and abs(passes - round(passes)) <= WHOLE
+def whole_passes(scenario: Scenario, end_s: float) -> int:
+    """Returns how many passes of the trace are measured; 0 unless they are 2 or more, and whole."""
+    passes = (end_s - scenario["run"]["warmup_ns"] / 1e9) / pass_s(scenario)
+    return round(passes) if passes > 1.5 and abs(passes - round(passes)) <= WHOLE else 0
+
+
+def _half_s(scenario: Scenario, end_s: float) -> float:
+    """Returns how long each half of the measured time is, in whole passes of a trace if it can."""
+    if scenario["path"]["service"]["kind"] == "trace" and (n := whole_passes(scenario, end_s)):
+        return n // 2 * pass_s(scenario)
+    return (end_s - scenario["run"]["warmup_ns"] / 1e9) / 2
 
 
 def may_drift_in(scenario: Scenario, end_s: float) -> bool:
@@ -115,7 +130,7 @@ def _queue(scenario: Scenario, groups: Sequence[str], tables: Tables, borders: F
     times, values = samples.time_s[known], samples.values[known]
     sums, _ = np.histogram(times, borders, weights=values)
     counts, _ = np.histogram(times, borders)
-    return _ratio(sums.astype(np.float64), counts.astype(np.float64))
+    return np.delete(_ratio(sums.astype(np.float64), counts.astype(np.float64)), PARTS)
 
 
 def _drifts(parts: Floats, limit: float, beyond: float, alike: bool) -> bool:

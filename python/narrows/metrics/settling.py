@@ -9,7 +9,7 @@ from typing import Generic, Self, TypeVar
 
 from narrows.metrics.drifts import NEEDED, SHORT, Drift, drifts
 from narrows.metrics.duration import ROUND_TRIPS, lacking_s
-from narrows.metrics.halves import holds_passes, may_drift_in, pass_s
+from narrows.metrics.halves import may_drift_in, pass_s, whole_passes
 from narrows.metrics.metric import Entry, Row
 from narrows.metrics.tables import summary_row
 from narrows.spec.scenario import Scenario
@@ -101,7 +101,7 @@ def _passes(scenario: Scenario) -> str:
     """Says which whole passes of a trace would show whether a drift settles."""
     run, length_s = scenario["run"], pass_s(scenario)
     end_s = run["duration_ns"] / 1e9
-    whole = holds_passes(scenario, end_s)
+    whole = whole_passes(scenario, end_s)
     warmup = math.ceil(round((end_s if whole else run["warmup_ns"] / 1e9) / length_s, 2))
     count = 2 * round((end_s - run["warmup_ns"] / 1e9) / length_s) if whole else 2
     asked = [f"{passes * length_s:g}s" for passes in (warmup + count, warmup)]
