@@ -55,13 +55,7 @@ def halves(
         return {}
     beyond = BEYOND if end_s - begin_s >= 2 * CYCLE_S else BEYOND_OF_SHORT
     half_s = _half_s(scenario, end_s)
-    borders = np.maximum.accumulate(
-        [
-            at
-            for first_s in (begin_s, end_s - half_s)
-            for at in np.linspace(first_s, first_s + half_s, PARTS + 1)
-        ]
-    )
+    borders = _borders((begin_s, end_s - half_s), half_s)
     counted = increments_by_key(tables["flow_samples"], "flow", "received_bytes", borders)
     received = {flow: np.delete(its, PARTS) for flow, its in counted.items()}
     if any(not np.isfinite(its).all() for its in received.values()):
@@ -109,6 +103,12 @@ def _half_s(scenario: Scenario, end_s: float) -> float:
     if scenario["path"]["service"]["kind"] == "trace" and (n := whole_passes(scenario, end_s)):
         return n // 2 * pass_s(scenario)
     return (end_s - scenario["run"]["warmup_ns"] / 1e9) / 2
+
+
+def _borders(starts_s: Sequence[float], half_s: float) -> Floats:
+    """Returns the ends of the parts of both halves; what is between the halves is a part, too."""
+    ends = [np.linspace(at, at + half_s, PARTS + 1) for at in starts_s]
+    return np.maximum.accumulate(np.concatenate(ends))
 
 
 def may_drift_in(scenario: Scenario, end_s: float) -> bool:
