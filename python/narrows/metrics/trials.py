@@ -17,7 +17,7 @@ REMEDY = (
 
 TRACE = (
     "All trials replay the same trace, so their spread shows what else is random and says nothing "
-    "about other traces."
+    "about other traces, or other passes of this one."
 )
 
 INTERVALS = "means ± half of the 95 % interval"
