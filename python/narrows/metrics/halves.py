@@ -54,7 +54,8 @@ def halves(
     if not may_drift_in(scenario, end_s) or not _is_sampled(scenario, end_s):
         return {}
     beyond = BEYOND if end_s - begin_s >= 2 * CYCLE_S else BEYOND_OF_SHORT
-    half_s = _half_s(scenario, end_s)
+    passes = whole_passes(scenario, end_s)
+    half_s = passes // 2 * pass_s(scenario) if passes else (end_s - begin_s) / 2
     borders = _borders((begin_s, end_s - half_s), half_s)
     counted = increments_by_key(tables["flow_samples"], "flow", "received_bytes", borders)
     received = {flow: np.delete(its, PARTS) for flow, its in counted.items()}
@@ -71,7 +72,7 @@ def halves(
     found: dict[str, Any] = {"goodput_mbps": goodputs, "drifting": []}
     shares = [_ratio(its, total) for its in by_class.values()]
     service = scenario["path"]["service"]["kind"]
-    alike = service == "trace" and whole_passes(scenario, end_s) > 0
+    alike = passes > 0
     if any(_drifts(one, SHARE, beyond, alike) for one in shares) or (
         (alike or service != "trace") and _drifts(total, RELATIVE * _larger(total), beyond, alike)
     ):
@@ -93,16 +94,14 @@ def pass_s(scenario: Scenario) -> float:
 
 
 def whole_passes(scenario: Scenario, end_s: float) -> int:
-    """Returns how many passes of the trace are measured; 0 unless they are 2 or more, and whole."""
+    """Returns how many passes of the link's trace are measured.
+
+    0 without a trace, and unless they are 2 or more, and whole.
+    """
+    if scenario["path"]["service"]["kind"] != "trace":
+        return 0
     passes = (end_s - scenario["run"]["warmup_ns"] / 1e9) / pass_s(scenario)
     return round(passes) if passes > 1.5 and abs(passes - round(passes)) <= WHOLE else 0
-
-
-def _half_s(scenario: Scenario, end_s: float) -> float:
-    """Returns how long each half of the measured time is, in whole passes of a trace if it can."""
-    if scenario["path"]["service"]["kind"] == "trace" and (n := whole_passes(scenario, end_s)):
-        return n // 2 * pass_s(scenario)
-    return (end_s - scenario["run"]["warmup_ns"] / 1e9) / 2
 
 
 def _borders(starts_s: Sequence[float], half_s: float) -> Floats:
