@@ -68,9 +68,7 @@ class WideTrials:
     @property
     def limit(self) -> float:
         """The widest half of an interval that needs no remark."""
-        if _is_part(self.metric):
-            return SHARE
-        return max(WIDE * abs(mean(self.values)), _least(self.metric))
+        return _that_matters(self.metric, WIDE * abs(mean(self.values)))
 
     @property
     def excess(self) -> float:
@@ -104,9 +102,14 @@ def _is_part(metric: str) -> bool:
     return known is not None and known.part
 
 
-def _least(metric: str) -> float:
-    """Returns the smallest difference that matters of a metric that isn't part of a whole."""
-    return LOSS if metric.rpartition(".")[2] == "loss_rate" else 0.0
+def _that_matters(metric: str, relative: float) -> float:
+    """Returns the difference that matters: that of a part of a whole, or else the `relative` one.
+
+    That of a loss rate is `LOSS` or more.
+    """
+    if _is_part(metric):
+        return SHARE
+    return max(relative, LOSS) if metric.rpartition(".")[2] == "loss_rate" else relative
 
 
 def two_groups(values: Sequence[float], metric: str) -> TwoGroups | None:
@@ -121,8 +124,7 @@ def two_groups(values: Sequence[float], metric: str) -> TwoGroups | None:
     gaps = ((b - a, n) for n, (a, b) in enumerate(pairwise(ordered), 1))
     gap, at = max(one for one in gaps if least <= one[1] <= count - least)
     low, high = ordered[:at], ordered[at:]
-    relative = max(RELATIVE * max(map(abs, ordered)), _least(metric))
-    matters = SHARE if _is_part(metric) else relative
+    matters = _that_matters(metric, RELATIVE * max(map(abs, ordered)))
     part = min(max(6 / count, NARROWEST), WIDEST)
     if gap < max(part * (ordered[-1] - ordered[0]), matters):
         return None
