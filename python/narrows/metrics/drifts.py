@@ -22,7 +22,8 @@ combinations of 3 or 5 trials, measured for 200 to 1,790 s, this finds that one 
 other.
 """
 QUEUE_OF_ALL, LEVEL_OF_QUEUES = 0.05, 0.95
-"""The same for a queue, as a part of its larger half, where a trial drifts by itself.
+"""The smallest drift of a queue, relative to its larger half, that counts if one trial drifts by
+itself and the interval of all trials shows it, and the level of that interval.
 
 Of 503 combinations this finds BBRv3 over a trace of LTE, and no other.
 """
@@ -99,7 +100,7 @@ def drifts(rows: Sequence[Row], trials: int) -> list[Drift]:
           for group in reversed(groups) if shares),
         _drift("goodput", "", [_total(one) for one in compress(goodputs, flags)], trials),
         _drift("the queue", "", queues, trials)
-        or _swing("the queue", queues, trials)
+        or _swing(queues, trials)
         or (_queue_of_all(levels) if any(queues) else None),
         *(_drift("completion times", name.removesuffix(_COMPLETION),
                  [_pair(row, name, name.replace("early", "late"))
@@ -165,13 +166,13 @@ def _drift(quantity: str, owner: str, pairs: Sequence[Pair | None], trials: int)
     return drift if drift.size >= 1 else None
 
 
-def _swing(quantity: str, pairs: Sequence[Pair | None], trials: int) -> Drift | None:
-    """Returns the largest drift of a trial if more than half of them drift, up or down.
+def _swing(pairs: Sequence[Pair | None], trials: int) -> Drift | None:
+    """Returns a queue's largest drift in a trial if more than half of them drift, up or down.
 
     Of 356 combinations that ran here, this finds one that doesn't drift the same way in most
     trials: BBRv3 over a trace of LTE.
     """
-    known = [_mean_drift(quantity, "in one trial", [pair]) for pair in pairs if pair is not None]
+    known = [_mean_drift("the queue", "in one trial", [pair]) for pair in pairs if pair is not None]
     far = [drift for drift in known if drift.size >= 1]
     return max(far, key=lambda drift: drift.size) if 2 * len(far) > trials else None
 
