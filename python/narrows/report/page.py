@@ -83,7 +83,7 @@ class PageContents:
     replays: Sequence[Mapping[str, Any]] = ()
     """The replays of captured flows: `name`, `verdict`, `runs` and `remark`."""
     notes: Sequence[str] = ()
-    """Sentences on what a reader of the means should know."""
+    """Sentences on what a reader of the means should know; empty ones are left out."""
     script: str = ""
     """The address of the chart library, relative to the page; if empty, the library is embedded."""
 

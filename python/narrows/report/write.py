@@ -160,7 +160,7 @@ def _numbers(run: Mapping[str, Any]) -> dict[str, float | None]:
 def _notes(result: Result) -> list[str]:
     """Returns sentences on what a reader of the trials' means should know."""
     same_run = alike([[trial.info.digest for trial in result.trials]])
-    return [*notes_of_run(result.summary["runs"], result.groups), *filter(None, [same_run])]
+    return [*notes_of_run(result.summary["runs"], result.groups), same_run]
 
 
 def _runs(result: Result) -> list[Run]:

@@ -66,7 +66,7 @@ def _page(
         runs=[Run(label, scenario, trial.tables, summary)],
         drawable=scenario["run"]["record"] != "summary",
         lead=label[0].upper() + label[1:],
-        notes=list(filter(None, [note_of_run([summary], groups)])),
+        notes=[note_of_run([summary], groups)],
         script=SCRIPT,
     )
     return render(study)
