@@ -14,10 +14,11 @@ from specimens import run_cli
 
 import narrows
 from narrows.answer import answer, lengthening
+from narrows.answer.study import ask
 from narrows.columns import Columns
 from narrows.metrics.drifts import drifts
 from narrows.metrics.duration import needed_s
-from narrows.metrics.halves import halves
+from narrows.metrics.halves import halves, until_pass_ends
 from narrows.metrics.settling import UnsettledRuns, note_of_run
 from narrows.report import write_report
 from narrows.sweeps.settling import unsettled_runs
@@ -364,6 +365,20 @@ def test_a_replayed_trace_is_made_longer_by_whole_passes() -> None:
     told = f"the trace's own rate may have changed; {options} compares pass 2 with pass 3."
     assert shares.note(scenario()).endswith(told)
     assert "a longer `run.duration`" in shares.note()
+
+
+def test_a_search_over_a_trace_measures_whole_passes(tmp_path: Path) -> None:
+    (tmp_path / "link.trace").write_text("\n".join(map(str, range(1, 70_001))))
+    sets = ('path.service={kind="trace", file="link.trace"}', 'path.buffer=["1bdp", "8bdp"]')
+    spec = tmp_path / "rivals.toml"
+    spec.write_text(SPEC)
+    study = ask(spec, sets, "path.buffer with the highest cubic.share")
+    longer = lengthening.lengthen(study, UnsettledRuns.of([("", [row(6, 4)])]), 2)
+    assert longer is not None
+    assert longer.longer_duration == "360s"
+    assert until_pass_ends(scenario(path__service=trace_of(15.0)), 70.0) == 70.0
+    assert until_pass_ends(scenario(path__service=trace_of(15.0)), 71.0) == 85.0
+    assert until_pass_ends(scenario(path__service={"kind": "constant"}), 71.0) == 71.0
 
 
 def test_runs_studies_and_searches_say_what_still_changes(

@@ -10,6 +10,7 @@ from narrows.answer.study import AskedStudy
 from narrows.execute.cost import load
 from narrows.metrics.drifts import SHORT, concerns
 from narrows.metrics.duration import lacking_s
+from narrows.metrics.halves import until_pass_ends
 from narrows.metrics.settling import UnsettledRuns, lasting_s
 from narrows.spec import Override
 from narrows.spec.scenario import Scenario
@@ -52,6 +53,7 @@ def lengthen(
     drifting = found is not None and bool(found.drifting)
     wanted_s = max(lasting_s(one, lacking, drifting) for one in scenarios)
     wanted_s = min(max(wanted_s, LONG_S) if drifting else wanted_s, LONGEST_S)
+    wanted_s = max(until_pass_ends(one, wanted_s) for one in scenarios)
     count = FIRST_RUNS * len(study.cases) if runs is None else runs
     longer = [_lasting(one, wanted_s) for one in scenarios]
     present_s = max(one["run"]["duration_ns"] for one in scenarios) / 1e9

@@ -8,6 +8,7 @@ a quantity's ups and downs within them, and by an amount that changes what a rea
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -102,6 +103,17 @@ def whole_passes(scenario: Scenario, end_s: float) -> int:
         return 0
     passes = (end_s - scenario["run"]["warmup_ns"] / 1e9) / pass_s(scenario)
     return round(passes) if passes > 1.5 and abs(passes - round(passes)) <= WHOLE else 0
+
+
+def until_pass_ends(scenario: Scenario, end_s: float) -> float:
+    """Returns the end of two or more whole passes of the link's trace, not before `end_s`.
+
+    `end_s` itself without a trace.
+    """
+    if scenario["path"]["service"]["kind"] != "trace":
+        return end_s
+    begin_s, length_s = scenario["run"]["warmup_ns"] / 1e9, pass_s(scenario)
+    return begin_s + max(math.ceil(round((end_s - begin_s) / length_s, 2)), 2) * length_s
 
 
 def _borders(starts_s: Sequence[float], half_s: float) -> Floats:
