@@ -138,8 +138,8 @@ def _studies(place: Path, path: Path) -> Iterator[Item]:
         failed = f", {state.failed} failed" if state.failed else ""
         done = f"{state.stored} of {count_of(state.runs, 'run')}{failed} on {state.backend}"
         combinations = count_of(record["combinations"], "combination")
-        axes = ", ".join(map(title_of, record["axes"])) or "nothing"
-        what = str(record.get("question") or f"{combinations} of {axes}")
+        axes = ", ".join(map(title_of, record["axes"]))
+        what = str(record.get("question") or f"{combinations}{axes and f' of {axes}'}")
         page = _relative(place, path / f"{stem}.html")
         yield Item(state.name, "sweep", path.name, done, what, _when(path), page)
 
