@@ -86,7 +86,8 @@ def draw(data: Data) -> list[Picture]:
     )
     figure = Figure(
         "BBR's loss by the size of the buffer",
-        f"4 BBR, 25 ms, minutes 2 to 4, mean and range of the trials; {data.scope.profile}",
+        f"4 BBR, 25 ms, {testbed.span(data.scope)}, mean and range of the trials; "
+        f"{data.scope.profile}",
         (panel,),
         "Lines of the loss over the size of the buffer, for each rate.",
         height=3.6,

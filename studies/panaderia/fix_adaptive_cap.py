@@ -11,7 +11,7 @@ from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
 from narrows.reproduce.judging import judge_bounds
 from narrows.reproduce.proposals import AS_IT_IS, PLAIN, Variant
 
-from . import fix_path
+from . import fix_path, testbed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -51,7 +51,7 @@ def draw(data: Data) -> list[Picture]:
     )  # fmt: skip
     figure = Figure(
         "A cap that adapts",
-        f"80 Mbit/s, 25 ms, minutes 2 to 4, mean and range; {data.scope.profile}",
+        f"80 Mbit/s, 25 ms, {testbed.span(data.scope)}, mean and range; {data.scope.profile}",
         panels,
         "Lines over the buffer: loss, share and queue of BBR with the adaptive cap and without.",
         columns=2,

@@ -531,6 +531,7 @@ def test_a_page_tells_the_runs_the_document_s_words_and_that_it_is_quick(reprodu
     assert "<q>they alternate which flows dominate" in text
     assert "TCP of linux-6.12, quick: shorter runs, fewer trials<" in text
     assert "The whole figure is made by: narrows reproduce panaderia/fig9<" in text
+    assert re.search(r"<pre [^>]*>narrows reproduce panaderia/fig9 --quick[ <]", text)
     index = (site / "index.html").read_text()
     assert index.count('class="thumb"') == 3
     ran, recorded = index.split("Recorded verdicts")

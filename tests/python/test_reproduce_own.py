@@ -140,6 +140,7 @@ def test_a_page_with_a_quick_and_a_whole_figure_says_which_is_which(tmp_path, ca
     assert run_cli("reproduce", folder) == 0
     assert ", the whole figure" not in page.read_text()
     assert run_cli("reproduce", folder, "--quick") == 0
+    assert "--quick</pre>" not in page.read_text()
     ways = re.findall("<h2>(Simulated, .*)</h2>", page.read_text())
     assert [way.partition("linux-6.12, ")[2] for way in ways] == [
         "the whole figure", "quick: 1 of 2 conditions"

@@ -172,7 +172,8 @@ def _page(
     ]
     claimed = (item.way for item in entries if item.figure == exhibit.identifier)
     shown = [way for way in claimed if way.backend == backend]
-    command = _command(exhibit.identifier, backend) + _options(shown)
+    quick = " --quick" if all(way.quick for way in ways) else ""
+    command = _command(exhibit.identifier, backend) + quick + _options(shown)
     return _render(out / "site" / page_name(exhibit.identifier), exhibit, versions, command)
 
 
