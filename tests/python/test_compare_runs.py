@@ -190,8 +190,12 @@ def test_until_decided_adds_trials(kernel: type[StandIn], tmp_path: Path, capsys
 
 def test_a_specification_may_want_more_trials(kernel: type[StandIn], tmp_path: Path) -> None:
     spec = write(tmp_path, LOSSY)
-    more = compare(spec, ["run.trials=4"], trials=2, max_trials=3, out=tmp_path / "more")
-    assert (more.trials, kernel.runs) == (4, 5)  # one more to see what seeds do
+    more = compare(spec, ["run.trials=5"], max_trials=5, out=tmp_path / "more")
+    assert (more.trials, kernel.runs) == (5, 6)  # one more to see what seeds do
+    most = compare(spec, ["run.trials=5"], max_trials=3, out=tmp_path / "most")
+    assert most.trials == 3
+    given = compare(spec, ["run.trials=5"], trials=2, max_trials=2, out=tmp_path / "given")
+    assert given.trials == 2
 
 
 CASES = """
@@ -247,7 +251,8 @@ def test_a_filter_chooses_combinations(tmp_path: Path, capsys: Capture) -> None:
         (["--backends", "sim,nonsense"], '--backends: found "nonsense", which is not a back end'),
         (["--trials", "1"], "--trials: found 1; 2 or more"),
         (["--trials", "5", "--max-trials", "3"], "--max-trials: found 3; 5"),
-        (["--max-trials", "1000000"], "--max-trials: found 1000000; 4"),
+        (["--max-trials", "1000000"], "--max-trials: found 1000000; 2 or more, and at most"),
+        (["--max-trials", "1"], "--max-trials: found 1; 2 or more"),
         (["--set", f"run.seed={2**64 - 3}"], "run.seed: found"),
         (["--set", "run.record=summary"], 'run.record: found "summary"; "samples"'),
     ],

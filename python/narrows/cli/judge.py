@@ -43,7 +43,13 @@ def compare(
             help="Two or three: sim, uml, uml:NAME, kernel, hosts:NAME, capture:FILE, import:FILE.",
         ),
     ] = "sim,uml",
-    trials: Annotated[int, typer.Option(metavar="N", help="Minimum number of runs of each.")] = 4,
+    trials: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Minimum number of runs of each; by default 4, or run.trials if that is more.",
+        ),
+    ] = None,
     max_trials: Annotated[
         int | None,
         typer.Option(

@@ -40,16 +40,19 @@ class ComparisonOptions:
     """The back ends of a comparison, and how often each runs."""
 
     backends: Sequence[str] = ("sim", "uml")
-    trials: int = TRIALS
+    trials: int | None = None
+    """By default 4, or as many as the specification asks for, but no more than `max_trials`."""
     max_trials: int | None = None
     """By default 12, or `trials` if that is more."""
     headings: Mapping[str, str] = field(default_factory=dict)
     """The heading of a back end, if it isn't its name; it begins with the same kind."""
 
-    @property
-    def most(self) -> int:
-        """The most trials, unless a specification asks for more."""
-        return max(MAX_TRIALS, self.trials) if self.max_trials is None else self.max_trials
+    def trials_of(self, asked: int) -> tuple[int, int]:
+        """Returns the fewest and the most trials of a specification that asks for so many."""
+        least = max(TRIALS, asked) if self.trials is None else self.trials
+        if self.max_trials is None:
+            return least, max(MAX_TRIALS, least)
+        return min(least, self.max_trials), self.max_trials
 
     def find(self) -> Mapping[str, Backend]:
         """Returns the back ends by heading; raises InputError for an option out of range."""
@@ -57,11 +60,13 @@ class ComparisonOptions:
         if len(set(names)) != len(names) or not 2 <= len(names) <= 3:
             found = f'"{",".join(names)}"'
             raise InputError.at("--backends", found, 'two or three, such as "sim,uml",')
-        if self.trials < 2:
+        if self.trials is not None and self.trials < 2:
             raise InputError.at("--trials", str(self.trials), "2 or more, for a spread,")
-        if not self.trials <= self.most <= LIMIT:
-            remedy = f"{self.trials} (--trials) or more, and at most {LIMIT:,},"
-            raise InputError.at("--max-trials", str(self.most), remedy)
+        least, most = self.trials or 2, self.trials_of(2)[1]
+        if not least <= most <= LIMIT:
+            given = "" if self.trials is None else " (--trials)"
+            remedy = f"{least}{given} or more, and at most {LIMIT:,},"
+            raise InputError.at("--max-trials", str(most), remedy)
         return {self.headings.get(name, name): _backend(name) for name in names}
 
 
@@ -74,15 +79,14 @@ def compare_participants(
 ) -> Comparison:
     """Compares back ends on one scenario, which is called `name`.
 
-    Each runs `trials` times (or as often as the specification says, if that is more), with
-    consecutive seeds and slightly different buffers and delays. (An observation has one path; the
-    runs compared with it keep theirs, unless the seed makes no difference.) More runs follow until
-    every quantity is decided, `max_trials` is reached, or no feasible number of trials would decide
-    the rest. Runs, figure and page go into the directory `out`; existing runs aren't repeated.
-    Invalid runs are named and left out, and the next call repeats them.
+    Each runs `trials` times, with consecutive seeds and slightly different buffers and delays. (An
+    observation has one path; the runs compared with it keep theirs, unless the seed makes no
+    difference.) More runs follow until every quantity is decided, `max_trials` is reached, or no
+    feasible number of trials would decide the rest. Runs, figure and page go into the directory
+    `out`; existing runs aren't repeated. Invalid runs are named and left out, and the next call
+    repeats them.
     """
-    trials = max(options.trials, participants[0].spec.trials)
-    most = max(options.most, trials)
+    trials, most = options.trials_of(participants[0].spec.trials)
     engines = [_engine(one, most) for one in participants]
     first = engines[0].plan
     directory = out or _default(engines)

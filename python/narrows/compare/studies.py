@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from narrows.compare.judge import CellComparison, Comparison, VerdictCounts
-from narrows.compare.run import TRIALS, ComparisonOptions, Participant, compare_participants
+from narrows.compare.run import ComparisonOptions, Participant, compare_participants
 from narrows.compare.table import write_cells
 from narrows.compare.text import lines
 from narrows.compare.write import document
@@ -75,7 +75,7 @@ def compare(
     filters: Sequence[str] = (),
     backends: Sequence[str] = ("sim", "uml"),
     headings: Mapping[str, str] | None = None,
-    trials: int = TRIALS,
+    trials: int | None = None,
     max_trials: int | None = None,
     out: str | Path | None = None,
     watcher: Watcher | None = None,
