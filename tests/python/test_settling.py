@@ -367,6 +367,19 @@ def test_a_replayed_trace_is_made_longer_by_whole_passes() -> None:
     assert "a longer `run.duration`" in shares.note()
 
 
+def test_a_run_says_that_it_measures_a_part_of_a_trace() -> None:
+    found: UnsettledRuns[str] = UnsettledRuns.of([])
+    told = found.note(scenario(path__service=trace_of(140.0)))
+    assert told == (
+        "Measured for 60 s of a trace that repeats after 140 s: other times may differ; "
+        "`--set run.duration=420s --set run.warmup=140s` measures two passes."
+    )
+    assert found.note(scenario(path__service=trace_of(17.0))).startswith("Measured for 60 s of")
+    assert found.note(scenario(path__service=trace_of(30.0))) == ""
+    assert found.note(scenario(span_s=20.0, path__service=trace_of(140.0))) == ""
+    assert found.note(scenario(path__service={"kind": "wifi"})) == ""
+
+
 def test_a_search_over_a_trace_measures_whole_passes(tmp_path: Path) -> None:
     (tmp_path / "link.trace").write_text("\n".join(map(str, range(1, 70_001))))
     sets = ('path.service={kind="trace", file="link.trace"}', 'path.buffer=["1bdp", "8bdp"]')

@@ -63,7 +63,8 @@ Columns for `name`, `class`, `instance` (in a chain) and `cca` come first.
 `rtt_mean_ms` and the percentiles count each round-trip time once that an ACK measures; on real
 kernels, which don't report them, the smoothed one of each sample counts as often as packets were
 delivered since the last. So times in which a flow gets few ACKs count for little, and for a starved
-flow the mean is below that over time, `rtt_time_mean_ms`.
+flow the mean is below that over time, `rtt_time_mean_ms`. Recovery, in which each packet is
+acknowledged and not each second, counts for more than its packets.
 
 A flow with a workload also has its kind in `workload`, and its application's metrics:
 

@@ -36,7 +36,7 @@ def note_of_run(runs: Sequence[Entry], groups: Sequence[str]) -> str:
     run = scenario["run"]
     begin, end = run["warmup_ns"] / 1e9, run["duration_ns"] / 1e9
     if not found:
-        return _too_short(scenario, needed) if needed else note_of_record(scenario)
+        return _too_short(scenario, needed) if needed else _note_of_measuring(scenario)
     middle = (begin + end) / 2
     spans = [f"in {a:g} to {b:g} s" for a, b in ((begin, middle), (middle, end))]
     told = "; ".join(f"{one.changing}: {one.words(*spans)}" for one in found)
@@ -66,16 +66,24 @@ def _round_up(seconds: float) -> float:
     return step * math.ceil(seconds / step)
 
 
-def note_of_record(scenario: Scenario) -> str:
-    """Returns a sentence if a run is long enough to drift, but keeps nothing that would show it."""
-    if scenario["run"]["record"] != "summary":
+def _note_of_measuring(scenario: Scenario) -> str:
+    """Returns a sentence on why nothing shows whether something still changes; empty if it does."""
+    run = scenario["run"]
+    end_s = run["duration_ns"] / 1e9
+    if not may_drift_in(scenario, end_s):
         return ""
-    if not may_drift_in(scenario, scenario["run"]["duration_ns"] / 1e9):
-        return ""
-    return (
-        'With record = "summary" nothing shows whether shares or the queue still change within '
-        "the run; `--set run.record=samples` would."
-    )
+    if run["record"] == "summary":
+        return (
+            'With record = "summary" nothing shows whether shares or the queue still change '
+            "within the run; `--set run.record=samples` would."
+        )
+    if scenario["path"]["service"]["kind"] == "trace" and not whole_passes(scenario, end_s):
+        measured_s = end_s - run["warmup_ns"] / 1e9
+        return (
+            f"Measured for {measured_s:g} s of a trace that repeats after {pass_s(scenario):g} s: "
+            f"other times may differ; {_pass_options(scenario)[0]} measures two passes."
+        )
+    return ""
 
 
 def _options(scenario: Scenario | None, needed: float, drifting: bool = False) -> str:
@@ -99,19 +107,26 @@ def _longer(scenario: Scenario | None, needed: float) -> str:
 
 def _passes(scenario: Scenario) -> str:
     """Says which whole passes of a trace would show whether a drift settles."""
-    run, length_s = scenario["run"], pass_s(scenario)
-    end_s = run["duration_ns"] / 1e9
-    whole = whole_passes(scenario, end_s)
-    warmup = math.ceil(round((end_s if whole else run["warmup_ns"] / 1e9) / length_s, 2))
-    count = 2 * round((end_s - run["warmup_ns"] / 1e9) / length_s) if whole else 2
-    asked = [f"{passes * length_s:g}s" for passes in (warmup + count, warmup)]
-    options = f"`--set run.duration={asked[0]} --set run.warmup={asked[1]}`"
-    if whole:
+    options, warmup = _pass_options(scenario)
+    if whole_passes(scenario, scenario["run"]["duration_ns"] / 1e9):
         return f"{options} would show whether that settles"
     return (
         f"the trace's own rate may have changed; {options} compares pass {warmup + 1} with "
         f"pass {warmup + 2}"
     )
+
+
+def _pass_options(scenario: Scenario) -> tuple[str, int]:
+    """Returns options that measure whole passes of a trace, and how many pass before.
+
+    Twice as many as now, all later, if those are whole; else two.
+    """
+    run, length_s = scenario["run"], pass_s(scenario)
+    begin_s, end_s = run["warmup_ns"] / 1e9, run["duration_ns"] / 1e9
+    whole = whole_passes(scenario, end_s)
+    warmup = math.ceil(round((end_s if whole else begin_s) / length_s, 2))
+    asked = [f"{passes * length_s:g}s" for passes in (warmup + (2 * whole or 2), warmup)]
+    return f"`--set run.duration={asked[0]} --set run.warmup={asked[1]}`", warmup
 
 
 Combination = TypeVar("Combination", bound=Hashable)
@@ -163,7 +178,7 @@ class UnsettledRuns(Generic[Combination]):
         """
         these = self.combinations
         if not these:
-            return "" if scenario is None else note_of_record(scenario)
+            return "" if scenario is None else _note_of_measuring(scenario)
         at = where(these) if len(these) > 1 else ""
         counted = f" in {len(these)} of {self.count} {called}{at and f' ({at})'}"
         counted = counted if self.count > 1 else ""
