@@ -73,6 +73,17 @@ def test_trials_without_anything_random_are_called_one_run(tmp_path: Path, capsy
     assert ALIKE in (tmp_path / "one/out/report.html").read_text()
 
 
+def test_one_flow_s_share_and_fairness_give_way_to_its_goodput(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    spec, out = write(tmp_path, STUDY), str(tmp_path / "out")
+    main(["run", str(spec), "--filter", "path.rate=4mbit", "--out", out])
+    told = capsys.readouterr().out
+    assert "Goodput of CUBIC (Mbit/s)" in told
+    assert "Share" not in told
+    assert "Fairness" not in told
+
+
 TRACED = """
 [path]
 rate = "15mbit"

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from narrows.metrics.catalogue import in_percent
+from narrows.metrics.catalogue import in_percent, scale_of
 from narrows.metrics.drifts import concerns
 from narrows.metrics.headings import columns_named
 from narrows.metrics.leading import of_applications
@@ -134,7 +134,13 @@ def _metrics(found: Overview) -> list[str]:
     if len(shares) == 2:  # either follows from the other
         order.remove(shares[1])
     told = [name for name in order if name in own or found.spans.get(name)]
-    return (told or order)[:MOST_METRICS]
+    return (told or [name for name in order if not _is_of_one(name, found)])[:MOST_METRICS]
+
+
+def _is_of_one(name: str, found: Overview) -> bool:
+    """Returns True for a share or fairness of 1 everywhere, as of the only class or flow."""
+    values = [cell["values"][name][0] for cell in found.cells if name in cell["values"]]
+    return name.rpartition(".")[2] in ("share", "jain") and set(values) == {scale_of(name)}
 
 
 def _columns_named(written: str, found: Overview) -> list[str]:
