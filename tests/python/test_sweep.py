@@ -115,6 +115,12 @@ def test_a_malformed_filter_is_refused(text: str, found: str, remedy: str, tmp_p
     assert remedy in caught.value.remedy
 
 
+def test_a_filter_of_a_study_without_axes_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        job(tmp_path, GOOD, "path.rate=8mbit")
+    assert caught.value.remedy == "no such option, since nothing varies,"
+
+
 class Flaky(Simulator):
     """A simulator that fails at one rate, and counts what it is asked for."""
 

@@ -39,7 +39,8 @@ class Selection:
         axes = [axis.place for axis in self._study.axes]
         if place is None or place not in axes:
             found = f"{quote(written)}, which is not an axis of the study"
-            raise InputError.at(self._asked, found, one_of(written, axes))
+            remedy = one_of(written, axes) if axes else "no such option, since nothing varies,"
+            raise InputError.at(self._asked, found, remedy)
         points = self._study.points()
         known = {exact_value(point[place]): str(point[place]) for point in points}
         wanted = [value.strip() for value in values.split(",")]
