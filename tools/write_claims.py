@@ -4,8 +4,9 @@
 
 Each OUT is a directory that `narrows reproduce` wrote, such as one of the simulator and one
 of a real kernel; if two made the same figure in the same way, the later counts, and all count
-before what is shipped. Nothing in the page is written by hand but for what kernel_notes.toml says
-of a kernel and its model, and control_notes.toml of controls that weren't noticed.
+before what is shipped. A claim that was judged as written with more looks has that verdict. Nothing
+in the page is written by hand but for what kernel_notes.toml says of a kernel and its model, and
+control_notes.toml of controls that weren't noticed.
 """
 
 from __future__ import annotations
@@ -424,7 +425,8 @@ def main(places: Sequence[str]) -> None:
     directories = [DATA, *map(Path, places)]
     entries = {entry.key: entry for place in directories for entry in ledger.read(place)}
     judged = judgements.newest(one for place in directories for one in judgements.read(place))
-    found = ledger.lines(whole(list(entries.values())), own_profiles(), judged)
+    settled = with_more_looks(whole(list(entries.values())), judged)
+    found = ledger.lines(settled, own_profiles(), judged)
     TARGET.write_text(page(found, judged), encoding="utf-8")
     for target, text in other_pages(judged):
         target.write_text(text, encoding="utf-8")
@@ -432,6 +434,35 @@ def main(places: Sequence[str]) -> None:
         DATA / ledger.LEDGER, shipped_ledger([entry for line in found for entry in line.entries])
     )
     write_text(DATA / judgements.RECORD, shipped_judgements(judged))
+
+
+def with_more_looks(
+    entries: Iterable[LedgerEntry], judged: Iterable[Judgement]
+) -> list[LedgerEntry]:
+    """The entries, with the checks of claims that were judged as written with more looks.
+
+    Those that differ for a reason keep it; a judgement has none.
+    """
+    written = {
+        (one.claim, one.profile): one
+        for one in judged
+        if one.change == judgements.AS_WRITTEN and not one.quick and _has_words(one)
+    }
+    found = []
+    for entry in entries:
+        one = written.get((entry.claim, entry.way.profile))
+        own_path = not entry.way.has_varied_paths and entry.way.trials is None
+        whole_one = entry.way.backend == "sim" and not entry.way.quick and own_path
+        if one and whole_one and not entry.reason and one.looks > entry.way.looks:
+            way = replace(entry.way, looks=one.looks, confidence=CONFIDENCE)
+            entry = replace(entry, way=way, verdict=one.verdict, checks=one.checks)
+        found.append(entry)
+    return found
+
+
+def _has_words(judged: Judgement) -> bool:
+    """Returns True unless the measurements were left out, as from what is shipped."""
+    return all(check["measured"] for check in judged.checks)
 
 
 def shipped_judgements(judged: Sequence[Judgement]) -> str:

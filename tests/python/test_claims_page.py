@@ -45,6 +45,35 @@ def test_the_page_says_what_was_found_and_why(monkeypatch: pytest.MonkeyPatch) -
     sys.modules.pop("write_claims")
 
 
+def test_a_judgement_with_more_looks_counts_before_the_ledger(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(TOOLS))
+    import write_claims
+
+    more = {**CHECK, "passed": True, "measured": "5 %"}
+    judged = Judgement(
+        "panaderia/fig7",
+        "",
+        "linux-4.17",
+        quick=False,
+        verdict="confirmed",
+        checks=(more,),
+        looks=5,
+    )
+    [settled] = write_claims.with_more_looks([ENTRY], [judged])
+    assert (settled.verdict, settled.way.looks, settled.checks) == ("confirmed", 5, (more,))
+    as_often = replace(ENTRY, way=replace(WAY, looks=5))
+    explained = replace(ENTRY, verdict="differs", reason=CHECK)
+    real = replace(ENTRY, way=replace(WAY, backend="uml"))
+    kept = [as_often, explained, real]
+    assert write_claims.with_more_looks(kept, [judged]) == kept
+    shipped = replace(judged, checks=({**more, "measured": ""},))
+    elsewhere = replace(judged, change="seeds 1")
+    assert write_claims.with_more_looks([ENTRY], [shipped, elsewhere]) == [ENTRY]
+    sys.modules.pop("write_claims")
+
+
 def test_the_page_says_where_the_kernel_itself_decides_otherwise(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
