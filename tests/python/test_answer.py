@@ -362,7 +362,7 @@ def test_a_chart_of_one_line_names_its_controls_the_answer_and_what_was_asked(
     made = chart(study, find(study, run, Limits(2, 4)), 0)
     assert {line.label: line.colour for line in made.panels[0].lines} == legend
     assert list(made.legend()) == list(legend)
-    assert made.subtitle.endswith("means with 95 % intervals")
+    assert made.subtitle.endswith("means with intervals that hold together with 95 %")
     asked, answer = sorted(made.panels[0].guides, key=lambda guide: guide.upright)
     assert asked.label == "asked: > 50"
     assert answer.label.startswith("answer: ")

@@ -64,7 +64,9 @@ Columns for `name`, `class`, `instance` (in a chain) and `cca` come first.
 kernels, which don't report them, the smoothed one of each sample counts as often as packets were
 delivered since the last. So times in which a flow gets few ACKs count for little, and for a starved
 flow the mean is below that over time, `rtt_time_mean_ms`. Recovery, in which each packet is
-acknowledged and not each second, counts for more than its packets.
+acknowledged and not each second, counts for more than its packets. Percentiles of round-trip times
+and queues come from a histogram whose buckets are up to 1/128 of the value wide, so trials that
+differ by less have the same.
 
 A flow with a workload also has its kind in `workload`, and its application's metrics:
 

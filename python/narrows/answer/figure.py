@@ -53,7 +53,8 @@ def chart(
     panels = (first, *map(_without_names, rest))
     shown = min(map(_most_cases, study.question.quantities))
     more = f"; the first {shown} of {len(found)} combinations" if len(found) > shown else ""
-    subtitle = f"{study.question}; {count_of(runs, 'run')}{more}; means with 95 % intervals"
+    bars = "means with intervals that hold together with 95 %"
+    subtitle = f"{study.question}; {count_of(runs, 'run')}{more}; {bars}"
     alt = f"The answer to the question: {study.question}."
     metrics = [one for quantity in study.question.quantities for one in metrics_in(quantity)]
     what = join_words(dict.fromkeys(map(_title, metrics)))
