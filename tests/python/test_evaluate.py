@@ -23,9 +23,12 @@ from narrows.evaluate.suite import Situation
 from narrows.evaluate.verdicts import AttemptResult, judge
 from narrows.metrics.bounds import CheckVerdict, combine
 from narrows.metrics.checks import RunMeasurements
+from narrows.metrics.duration import lacking_s
 from narrows.plan import Cell, Plan, Trial, plan
 from narrows.spec import ResultCheck, SpecificationText, load
 from narrows.spec.permission import allowing
+
+ABOUT_SHARES = {"share", "jain"}
 
 SPECIFICATION = """name = "alone"
 [path]
@@ -575,3 +578,13 @@ def test_a_planted_fault_is_caught(
         )
     verdicts = {one.attempt.contestant.title: one.verdict for one in made.judged}
     assert verdicts == {fault: CheckVerdict.NOT_MET, "Reno": CheckVerdict.MET}
+
+
+@pytest.mark.parametrize("name", suites())
+def test_shares_are_measured_for_long_enough_to_tell_them(name: str) -> None:
+    """Slow start decides the first shares, for a minute or longer behind a deep buffer."""
+    for situation in load_suite(name).situations:
+        spec = load(situation.path).spec
+        judged = {str(check.metric).rpartition(".")[2] for check in spec.checks}
+        if judged & ABOUT_SHARES:
+            assert lacking_s(spec.scenario) is None, situation.name
