@@ -106,3 +106,23 @@ def test_a_sweep_from_python_names_the_file_beside_its_page(
     made = set(open_store(tmp_path / "store").keys())
     assert len(made) == 2
     assert stored_runs(page.parent, capsys, command, monkeypatch) == made
+
+
+OWN = """
+class Ten:
+    def on_ack(self, sample): ...
+    def on_congestion(self, event): ...
+    def control(self): return 10.0
+"""
+
+
+def test_a_page_names_no_command_that_lacks_the_own_code(
+    tmp_path: Path, monkeypatch: Patch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("ten.py").write_text(OWN)
+    Path("own.toml").write_text(GOOD.replace('"cubic"', '"ten:Ten"'))
+    typed = ["run", "own.toml", "--allow-code", "ten.py", *SETS[:2], "--out", "store"]
+    run_line(typed, monkeypatch)
+    [page] = Path("store").glob("*.html")
+    assert commands(page) == [["narrows", *typed]]

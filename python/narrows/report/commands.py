@@ -16,7 +16,12 @@ def as_typed(words: Sequence[str]) -> str:
 
 
 def both_ways(words: Sequence[str], here: str) -> str:
-    """Returns the typed command, if it is known, and the one for the file beside the page."""
+    """Returns the typed command, if it is known, and the one for the file beside the page.
+
+    Own code isn't beside the page, so a command that allows some stands alone.
+    """
     typed = as_typed(words)
+    if any(word.startswith("--allow-code") for word in words):
+        return typed
     same = f"{typed}\n{here}    # the same," if typed else f"{here}    #"
     return f"{same} from the file beside this page"
