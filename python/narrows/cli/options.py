@@ -60,7 +60,9 @@ Out = Annotated[
     typer.Option(metavar="DIR", help="Where the results go.", callback=check_directory),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace other results there.")]
-Png = Annotated[bool, typer.Option("--png", help="Also draw the figure as PNG and SVG, for paper.")]
+Png = Annotated[
+    bool, typer.Option("--png", help="Also draw the figure of a run as PNG and SVG, for paper.")
+]
 Jobs = Annotated[
     int | None,
     typer.Option(metavar="N", min=1, help="Parallel runs; by default one for each core."),
