@@ -295,7 +295,8 @@ def _grid(judged: Sequence[Judgement]) -> Iterator[str]:
     """How many were judged in a quick form, and how often trials could be added."""
     every, small = {one.claim for one in judged}, {one.claim for one in judged if one.quick}
     if small:
-        yield f"{len(small)} of {count_of(len(every), 'claim')} were judged in a quick form.\n"
+        were = "was" if len(small) == 1 else "were"
+        yield f"{len(small)} of {count_of(len(every), 'claim')} {were} judged in a quick form.\n"
     yield from _looks([one.looks for one in judged if not one.quick])
 
 
