@@ -112,8 +112,13 @@ def until_pass_ends(scenario: Scenario, end_s: float) -> float:
     """
     if scenario["path"]["service"]["kind"] != "trace":
         return end_s
-    begin_s, length_s = scenario["run"]["warmup_ns"] / 1e9, pass_s(scenario)
-    return begin_s + max(math.ceil(round((end_s - begin_s) / length_s, 2)), 2) * length_s
+    begin_s = scenario["run"]["warmup_ns"] / 1e9
+    return begin_s + max(passes_in(scenario, end_s - begin_s), 2) * pass_s(scenario)
+
+
+def passes_in(scenario: Scenario, seconds: float) -> int:
+    """Returns how many passes of the link's trace take so long or longer, within 0.5 %."""
+    return math.ceil(round(seconds / pass_s(scenario), 2))
 
 
 def _borders(starts_s: Sequence[float], half_s: float) -> Floats:

@@ -9,7 +9,7 @@ from typing import Generic, Self, TypeVar
 
 from narrows.metrics.drifts import NEEDED, SHORT, Drift, drifts
 from narrows.metrics.duration import ROUND_TRIPS, lacking_s
-from narrows.metrics.halves import may_drift_in, pass_s, whole_passes
+from narrows.metrics.halves import may_drift_in, pass_s, passes_in, whole_passes
 from narrows.metrics.metric import Entry, Row
 from narrows.metrics.tables import summary_row
 from narrows.spec.scenario import Scenario
@@ -124,7 +124,7 @@ def _pass_options(scenario: Scenario) -> tuple[str, int]:
     run, length_s = scenario["run"], pass_s(scenario)
     begin_s, end_s = run["warmup_ns"] / 1e9, run["duration_ns"] / 1e9
     whole = whole_passes(scenario, end_s)
-    warmup = math.ceil(round((end_s if whole else begin_s) / length_s, 2))
+    warmup = passes_in(scenario, end_s if whole else begin_s)
     asked = [f"{passes * length_s:g}s" for passes in (warmup + (2 * whole or 2), warmup)]
     return f"`--set run.duration={asked[0]} --set run.warmup={asked[1]}`", warmup
 
