@@ -172,8 +172,8 @@ def _page(
     ]
     claimed = (item.way for item in entries if item.figure == exhibit.identifier)
     shown = [way for way in claimed if way.backend == backend]
-    quick = " --quick" if all(way.quick for way in ways) else ""
-    command = _command(exhibit.identifier, backend) + quick + _options(shown)
+    quick = all(way.quick for way in ways)
+    command = _command(exhibit.identifier, backend, quick=quick) + _options(shown)
     return _render(out / "site" / page_name(exhibit.identifier), exhibit, versions, command)
 
 
@@ -223,11 +223,11 @@ def write_changed_page(
     first = ways[0].stored
     profiles = {way.stored.profile for way in ways}
     options = [
-        *(["--quick"] if first.quick else []),
         *(f"--profile {name}" for name in profiles if exhibit.also and len(profiles) == 1),
         *(f"--set {shlex.quote(one)}" for one in sets),
     ]
-    command = f"{_command(exhibit.identifier, first.backend)} {' '.join(options)}"
+    command = _command(exhibit.identifier, first.backend, quick=first.quick)
+    command = " ".join([command, *options])
     stem = page_name(exhibit.identifier).removesuffix(".html")
     path = out / "site" / f"{stem}-{slug(ways[0].variation)}.html"
     return _render(path, exhibit, versions, command)
@@ -252,9 +252,9 @@ def _write_tables(folder: Path, stem: str, data: Data) -> list[str]:
     return names
 
 
-def _command(figure: str, backend: str) -> str:
+def _command(figure: str, backend: str, *, quick: bool = False) -> str:
     on = "" if backend == "sim" else f" --backend {backend}"
-    return f"narrows reproduce {_words(figure)}{on}"
+    return f"narrows reproduce {_words(figure)}{on}{' --quick' if quick else ''}"
 
 
 def _words(figure: str) -> str:
