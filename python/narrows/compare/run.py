@@ -50,9 +50,8 @@ class ComparisonOptions:
     def trials_of(self, asked: int) -> tuple[int, int]:
         """Returns the fewest and the most trials of a specification that asks for so many."""
         least = max(TRIALS, asked) if self.trials is None else self.trials
-        if self.max_trials is None:
-            return least, max(MAX_TRIALS, least)
-        return min(least, self.max_trials), self.max_trials
+        most = max(MAX_TRIALS, least) if self.max_trials is None else self.max_trials
+        return min(least, most), most
 
     def find(self) -> Mapping[str, Backend]:
         """Returns the back ends by heading; raises InputError for an option out of range."""
