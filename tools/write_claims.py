@@ -449,16 +449,18 @@ def with_more_looks(
         for one in judged
         if one.change == judgements.AS_WRITTEN and not one.quick and _has_words(one)
     }
-    found = []
-    for entry in entries:
-        one = written.get((entry.claim, entry.way.profile))
-        own_path = not entry.way.has_varied_paths and entry.way.trials is None
-        whole_one = entry.way.backend == "sim" and not entry.way.quick and own_path
-        if one and whole_one and not entry.reason and one.looks > entry.way.looks:
-            way = replace(entry.way, looks=one.looks, confidence=CONFIDENCE)
-            entry = replace(entry, way=way, verdict=one.verdict, checks=one.checks)
-        found.append(entry)
-    return found
+    return [
+        _with_checks_of(entry, written.get((entry.claim, entry.way.profile))) for entry in entries
+    ]
+
+
+def _with_checks_of(entry: LedgerEntry, judged: Judgement | None) -> LedgerEntry:
+    way = entry.way
+    is_simulated = way.backend == "sim" and not (way.quick or way.limit or way.has_varied_paths)
+    if judged is None or not is_simulated or entry.reason or judged.looks <= way.looks:
+        return entry
+    more = replace(way, looks=judged.looks, confidence=CONFIDENCE)
+    return replace(entry, way=more, verdict=judged.verdict, checks=judged.checks)
 
 
 def _has_words(judged: Judgement) -> bool:
