@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
+import write_claims
 
 from narrows.reproduce import ledger
 from narrows.reproduce.claims import claims
@@ -15,7 +14,7 @@ from narrows.reproduce.judgements import Judgement
 from narrows.reproduce.ledger import LedgerEntry, Way
 from narrows.reproduce.site import own_profiles
 
-TOOLS = Path(__file__).parents[2] / "tools"
+ROOT = Path(__file__).parents[2]
 WAY = Way("sim", "1", "linux-4.17", quick=False, confidence=0.99)
 CHECK = {
     "statement": "It loses.", "rule": "r", "expected": "5 %", "measured": "7 %", "passed": False,
@@ -23,10 +22,7 @@ CHECK = {
 ENTRY = LedgerEntry("panaderia/fig7", "panaderia/fig7", WAY, "refuted", (CHECK,), None)
 
 
-def test_the_page_says_what_was_found_and_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(TOOLS))
-    import write_claims
-
+def test_the_page_says_what_was_found_and_why() -> None:
     reason = {**CHECK, "statement": "Timers are late.", "measured": "1 to 9 %", "passed": True}
     quick = replace(
         ENTRY, way=Way("uml", "1", "linux-6.12", quick=True, confidence=0.99), verdict="confirmed"
@@ -42,15 +38,9 @@ def test_the_page_says_what_was_found_and_why(monkeypatch: pytest.MonkeyPatch) -
     assert row.endswith(f"|  | differs (0 of 1 check met) | confirmed, {quick_words} |")
     assert "It loses. Measured 7 %; stated: 5 %." in page
     assert "Reason: Timers are late. Measured: 1 to 9 %." in page
-    sys.modules.pop("write_claims")
 
 
-def test_a_judgement_with_more_looks_counts_before_the_ledger(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.syspath_prepend(str(TOOLS))
-    import write_claims
-
+def test_a_judgement_with_more_looks_counts_before_the_ledger() -> None:
     more = {**CHECK, "passed": True, "measured": "5 %"}
     judged = Judgement(
         "panaderia/fig7",
@@ -71,15 +61,9 @@ def test_a_judgement_with_more_looks_counts_before_the_ledger(
     shipped = replace(judged, checks=({**more, "measured": ""},))
     elsewhere = replace(judged, change="seeds 1")
     assert write_claims.with_more_looks([ENTRY], [shipped, elsewhere]) == [ENTRY]
-    sys.modules.pop("write_claims")
 
 
-def test_the_page_says_where_the_kernel_itself_decides_otherwise(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.syspath_prepend(str(TOOLS))
-    import write_claims
-
+def test_the_page_says_where_the_kernel_itself_decides_otherwise() -> None:
     def page(real: bool | None, quick: bool = False, confidence: float = 0.95) -> str:
         way = Way("sim", "1", "linux-6.12", quick=False, confidence=confidence)
         simulated = replace(ENTRY, way=way)
@@ -95,36 +79,23 @@ def test_the_page_says_where_the_kernel_itself_decides_otherwise(
     assert "**`panaderia/fig7`** undecided by older rules, in the simulator refuted." in newer
     assert "decide differently" not in page(False)
     assert "decide differently" not in page(None, quick=True)
-    sys.modules.pop("write_claims")
 
 
-def test_notes_on_a_kernel_are_about_claims_that_it_decided(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.syspath_prepend(str(TOOLS))
-    import write_claims
-
+def test_notes_on_a_kernel_are_about_claims_that_it_decided() -> None:
     decided = {entry.claim for entry in ledger.read_recorded() if entry.way.backend == "uml"}
     assert set(write_claims.kernel_notes()) <= decided
     page = write_claims.TARGET.read_text(encoding="utf-8")
     assert all(note in page for note in write_claims.kernel_notes().values())
-    sys.modules.pop("write_claims")
 
 
-def test_a_smaller_grid_stands_only_where_there_is_no_whole_one(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.syspath_prepend(str(TOOLS))
-    import write_claims
-
+def test_a_smaller_grid_stands_only_where_there_is_no_whole_one() -> None:
     quick = replace(ENTRY, way=replace(WAY, quick=True))
     elsewhere = replace(ENTRY, way=Way("uml", "1", "linux-6.12", quick=True, confidence=0.99))
     assert write_claims.whole([quick, elsewhere, ENTRY]) == [elsewhere, ENTRY]
-    sys.modules.pop("write_claims")
 
 
 def test_every_claim_stands_on_the_page_in_the_documentation() -> None:
-    text = (TOOLS.parent / "docs/reference/claims.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/reference/claims.md").read_text(encoding="utf-8")
     missing = [name for name in claims() if f"| `{name}` |" not in text]
     assert not missing
 
@@ -135,12 +106,7 @@ def judgement(claim: str, change: str, verdict: str, passed: bool, **more) -> Ju
     return Judgement(claim, change, profile, more.pop("quick", False), verdict, False, (check,))
 
 
-def test_the_page_has_the_matrices_and_the_negative_controls(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.syspath_prepend(str(TOOLS))
-    import write_claims
-
+def test_the_page_has_the_matrices_and_the_negative_controls() -> None:
     found = [
         judgement("cs244/gso", "", "confirmed", True, quick=True),
         judgement("cs244/gso", "CUBIC first", "refuted", False, quick=True),
@@ -175,13 +141,9 @@ def test_the_page_has_the_matrices_and_the_negative_controls(
     _, *lines, _ = write_claims.shipped_ledger([ENTRY, first]).splitlines()
     assert [json.loads(line.rstrip(","))["claim"] for line in lines] == ["a/first", ENTRY.claim]
     assert "7 %" in kept
-    sys.modules.pop("write_claims")
 
 
-def test_the_shipped_files_suffice_for_the_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(TOOLS))
-    import write_claims
-
+def test_the_shipped_files_suffice_for_the_pages() -> None:
     made = [
         judgement("mixed/fig5", "", "confirmed", True),
         judgement("mixed/fig5", "", "undecided", True, quick=True),
@@ -196,13 +158,9 @@ def test_the_shipped_files_suffice_for_the_pages(monkeypatch: pytest.MonkeyPatch
     assert dict(write_claims.other_pages(again)) == dict(write_claims.other_pages(made))
     pages = [write_claims.page(ledger.lines([], own_profiles()), some) for some in (made, again)]
     assert pages[0] == pages[1]
-    sys.modules.pop("write_claims")
 
 
-def test_the_page_says_how_far_its_verdicts_reach(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(TOOLS))
-    import write_claims
-
+def test_the_page_says_how_far_its_verdicts_reach() -> None:
     made = [judgement("mixed/fig5", "seeds 1", "confirmed", True)]
     made += [judgement("mixed/fig5", change, "confirmed", True) for change in ("", "offload")]
     rivals = ("reno", "cubic", "vegas")
@@ -222,13 +180,9 @@ def test_the_page_says_how_far_its_verdicts_reach(monkeypatch: pytest.MonkeyPatc
     assert "| confirmed (rivals not run) |" in page()
     assert "| confirmed (not run with Vegas) |" in page(*rivals[:2])
     assert "| confirmed |" in page(*rivals)
-    sys.modules.pop("write_claims")
 
 
-def test_a_page_of_older_verdicts_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(TOOLS))
-    import write_claims
-
+def test_a_page_of_older_verdicts_says_so() -> None:
     def page(confidence: float, looks: int) -> str:
         entry = replace(ENTRY, way=replace(WAY, confidence=confidence, looks=looks))
         return write_claims.page(ledger.lines([entry], own_profiles()))
@@ -238,4 +192,3 @@ def test_a_page_of_older_verdicts_says_so(monkeypatch: pytest.MonkeyPatch) -> No
     assert "†" not in page(0.99, 1)
     assert "whole grids: 1: 1." in " ".join(page(0.99, 1).split())
     assert "looked at less often" not in page(0.99, 5)
-    sys.modules.pop("write_claims")
