@@ -28,8 +28,6 @@ from narrows.plan import Cell, Plan, Trial, plan
 from narrows.spec import ResultCheck, SpecificationText, load
 from narrows.spec.permission import allowing
 
-ABOUT_SHARES = {"share", "jain"}
-
 SPECIFICATION = """name = "alone"
 [path]
 rate = "8mbit"
@@ -586,5 +584,5 @@ def test_shares_are_measured_for_long_enough_to_tell_them(name: str) -> None:
     for situation in load_suite(name).situations:
         spec = load(situation.path).spec
         judged = {str(check.metric).rpartition(".")[2] for check in spec.checks}
-        if judged & ABOUT_SHARES:
+        if judged & {"share", "jain"}:
             assert lacking_s(spec.scenario) is None, situation.name
