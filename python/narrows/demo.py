@@ -62,21 +62,20 @@ def compute(out: str | Path | None = None, watcher: Watcher | None = None) -> De
     from narrows.reproduce.exhibit import Scope
     from narrows.reproduce.gather import measurements, work
     from narrows.reproduce.make import OUT, reproduce
-    from narrows.reproduce.study_code import load
 
     exhibit = exhibits()[FIGURE]
-    fig9, cycle = (load(exhibit.document, file) for file in (exhibit.code, "cycle.py"))
     place = Path(out) if out is not None else OUT
     profile = exhibit.profile
     done = reproduce(FIGURE, profile=profile, quick=True, looks=1, out=place, watcher=watcher)
     if done.gathered.failures:
         raise NarrowsError(f"a run failed: {done.gathered.failures[0].error}")
-    data = measurements(work(exhibit, Scope(profile, quick=True), get_backend("sim")), place)
-    runs = fig9.evidence(data)
-    windows = round(COLUMN_S / cycle.WINDOW_S)
-    share = runs[0].bbr_share[: COLUMNS * windows].reshape(-1, windows).mean(axis=1)
-    simulated_s = sum(run.trial.scenario["run"]["duration_ns"] for run in runs) / 1e9
-    return Demo(done, share, runs[0].start_s, simulated_s)
+    item = work(exhibit, Scope(profile, quick=True), get_backend("sim"))
+    shares = measurements(item, place)["share"]
+    starts, bbr = (shares[name].to_numpy() for name in ("start_s", "bbr"))
+    windows = round(COLUMN_S / (starts[1] - starts[0]))
+    means = bbr[: COLUMNS * windows].reshape(-1, windows).mean(axis=1)
+    simulated_s = sum(job.trial.scenario["run"]["duration_ns"] for job in item.jobs()) / 1e9
+    return Demo(done, means, float(starts[0]), simulated_s)
 
 
 def lines(demo: Demo) -> Iterator[str]:

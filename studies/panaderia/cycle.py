@@ -9,8 +9,7 @@ queue and the true RTprop, and CUBIC grows again. Each of these is measured in e
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -19,11 +18,7 @@ import polars as pl
 from narrows.figures import frames
 from narrows.figures.model import Floats
 from narrows.metrics import windows
-from narrows.metrics.equivalence import LEAST_TRIALS
-from narrows.report import Check
 from narrows.reproduce import measure, run_frames
-from narrows.reproduce.exhibit import Data
-from narrows.reproduce.judging import interval, judge_bounds, make_note
 from narrows.reproduce.measure import Stretch
 from narrows.store import StoredTrial
 
@@ -33,19 +28,13 @@ SMOOTHING = 5
 
 ALIKE = 0.3
 """The minimum correlation of a period."""
-IRREGULAR = 0.125
-"""The spread of the periods of trials, relative to their mean, beyond which there is no regular
-cycle: the margin of the rule, 2.5 of 20 s."""
-REGULAR = (
-    "On another path it isn't met either if half of the trials or more have no such peak, or if "
-    f"the standard deviation of the others' periods is above {100 * IRREGULAR:g} % of their mean. "
-    "Made 2026-11-27, after results on another path were seen."
-)
 INFLATED = 1.2
 """An RTprop this many times the path's delay is inflated."""
 BURST = 0.01
 APART_S = 5.0
 """Windows with losses that are closer than this belong to the same burst."""
+PROBING = ("probe_gap_s", "inflated_part", "inflated_rtt_ms", "accurate_ms", "inflated_ms")
+"""The columns of `outcome` about what BBR's probes find."""
 
 
 @dataclass(frozen=True)
@@ -161,126 +150,60 @@ class Evidence:
         states = bool((rows.get_column("cca_state").fill_null("") != "").any())
         return states and len(frames.internal(self.trial.tables, "min_rtt_ms")) > 0
 
+    @property
+    def period_s(self) -> float:
+        """The period of the alternation; infinite if there is none."""
+        found = measure.period(self.smooth_share, WINDOW_S, 5.0, 60.0)
+        return found.seconds if found and found.correlation > ALIKE else math.inf
 
-Runs = Sequence["Evidence"]
+    @cached_property
+    def smooth_share(self) -> Floats:
+        """BBR's share, without the dips of PROBE_RTT."""
+        return measure.smooth(self.bbr_share, SMOOTHING)
 
 
-def turns(data: Data, runs: Runs) -> list[Check]:
-    """The period of the alternation, and the amplitude of the shares."""
-    claim = "panaderia/fig9-cycle"
-    shares = [measure.smooth(run.bbr_share, SMOOTHING) for run in runs]
-    found = [measure.period(share, WINDOW_S, 5.0, 60.0) for share in shares]
-    periods = [p.seconds if p and p.correlation > ALIKE else math.inf for p in found]
-    low, high = ([float(np.quantile(share, q)) for share in shares] for q in (0.05, 0.95))
-    how = "5th and 95th percentile of BBR's share, smoothed as above"
-    regular = judge_bounds(
-        data,
-        claim,
-        "period",
-        "BBR and CUBIC take turns in a regular cycle of 20 s.",
-        "First high peak, between 5 and 60 s, of the autocorrelation of BBR's share of the "
-        f"throughput (500 ms windows, mean of {SMOOTHING}) with a correlation above {ALIKE:g}.",
-        periods,
+def outcome(trial: StoredTrial) -> pl.DataFrame:
+    """Returns one row: the measurements that the checks need. Parts are in percent."""
+    run = Evidence(trial)
+    low, high = (float(np.quantile(run.smooth_share, q)) for q in (0.05, 0.95))
+    row = {
+        "period_s": run.period_s,
+        "swing": 100 * (high - low),
+        "sides": 100 * min(0.5 - low, high - 0.5),
+        "most": float(frames.column(run_frames.throughput(trial), "percent").max()),
+        **_probing(run),
+        "quiet_loss": 100 * between_bursts(run) if run.sees_bbr else None,
+        "following": following(run) if run.sees_bbr else None,
+    }
+    return pl.DataFrame([row], schema=dict.fromkeys(row, pl.Float64))
+
+
+def _probing(run: Evidence) -> dict[str, float | None]:
+    """The findings of BBR's probes; nothing where the back end doesn't report them."""
+    if not run.sees_bbr:
+        return dict.fromkeys(PROBING)
+    accurate, inflated = run.estimates_ms
+    found = (
+        run.probe_gap_s,
+        run.inflated_part,
+        _or_never(run.inflated_rtt_ms),
+        _middle(accurate),
+        _middle(inflated),
     )
-    return [
-        _on_another_path(regular, periods) if data.changed_path else regular,
-        judge_bounds(
-            data,
-            claim,
-            "swing",
-            "First one kind dominates, then the other: the shares swing.",
-            f"{how}: their distance.",
-            [100 * (b - a) for a, b in zip(low, high, strict=True)],
-        ),
-        judge_bounds(
-            data,
-            claim,
-            "sides",
-            "Each kind has more than the other at some time.",
-            f"{how}: the lesser of their distances from one half, each on its side.",
-            [100 * min(0.5 - a, b - 0.5) for a, b in zip(low, high, strict=True)],
-        ),
-    ]
+    return dict(zip(PROBING, found, strict=True))
 
 
-def _on_another_path(check: Check, periods: Sequence[float]) -> Check:
-    """The check, not met if the trials have no regular cycle in common.
-
-    A mean over them would be no trial's period.
-    """
-    told = replace(check, rule=f"{check.rule} {REGULAR}")
-    known = sorted(period for period in periods if math.isfinite(period))
-    if len(periods) < LEAST_TRIALS or not known or _is_regular(known, len(periods)):
-        return told
-    measured = f"no regular cycle: {_periods_text(known, len(periods))}"
-    return replace(told, passed=False, measured=measured, values={})
+def shares(trial: StoredTrial) -> pl.DataFrame:
+    """BBR's share of the throughput in each window since the warm-up: `start_s`, `bbr`."""
+    run = Evidence(trial)
+    starts = run.start_s + WINDOW_S * np.arange(len(run.bbr_share))
+    return pl.DataFrame({"start_s": starts, "bbr": run.bbr_share})
 
 
-def _is_regular(known: Sequence[float], trials: int) -> bool:
-    """True if most trials have a period, and these are alike."""
-    return 2 * len(known) > trials and bool(np.std(known) <= IRREGULAR * np.mean(known))
-
-
-def _periods_text(known: Sequence[float], trials: int) -> str:
-    """The ascending periods in words, and in how many trials there is none."""
-    ends = dict.fromkeys(f"{period:.0f}" for period in (known[0], known[-1]))
-    seconds = f"{' to '.join(ends)} s"
-    missing = trials - len(known)
-    if not missing:
-        return f"{seconds} in {trials} trials"
-    others = "the other" if len(known) == 1 else "the others"
-    return f"none in {missing} of {trials} trials, {seconds} in {others}"
-
-
-def rtprop(data: Data, runs: Runs) -> list[Check]:
-    """How often BBR probes, and the RTprop that it finds."""
-    claim = "panaderia/fig9-rtprop"
-    seen = [run for run in runs if run.sees_bbr]
-    return [
-        judge_bounds(
-            data,
-            claim,
-            "probing",
-            "Every BBR flow goes into PROBE_RTT about every 10 s.",
-            "Median time between the starts of a flow's stays in PROBE_RTT, over all BBR flows.",
-            [run.probe_gap_s for run in seen],
-        ),
-        judge_bounds(
-            data,
-            claim,
-            "part",
-            "Every other PROBE_RTT finds the queue still full of CUBIC's packets.",
-            f"Part of all stays in PROBE_RTT after which the flow's RTprop is above {INFLATED:g} "
-            "times the path's delay.",
-            [run.inflated_part for run in seen],
-        ),
-        judge_bounds(
-            data,
-            claim,
-            "inflated",
-            "The RTT is near 60 ms then.",
-            "Median RTT of BBR's packets while its RTprop is inflated.",
-            [_or_never(run.inflated_rtt_ms) for run in seen],
-        ),
-        judge_bounds(
-            data,
-            claim,
-            "accurate",
-            "The next one yields 25 ms.",
-            "Median RTprop after the others.",
-            [_middle(run.estimates_ms[0]) for run in seen],
-        ),
-    ]
-
-
-def meanwhile(data: Data, runs: Runs) -> Check:
-    """The inflated RTprop, of which the text gives no number."""
-    found = [_middle(run.estimates_ms[1]) for run in runs if run.sees_bbr]
-    return make_note(
-        "What the inflated RTprop is: the text gives the RTT.",
-        "Median RTprop after probes that find the queue full.",
-        interval(data, found, 3, " ms"),
-    )
+def burst_times(trial: StoredTrial) -> pl.DataFrame:
+    """When each burst of loss of a run begins: a row each, or one without a time."""
+    begins: list[float | None] = [*bursts(Evidence(trial))] or [None]
+    return pl.DataFrame({"at_s": begins}, schema={"at_s": pl.Float64})
 
 
 def _or_never(value: float) -> float:
@@ -291,52 +214,6 @@ def _or_never(value: float) -> float:
 def _middle(values: Floats) -> float:
     """The median; infinite if there are no values."""
     return float(np.median(values)) if len(values) else math.inf
-
-
-def losses(data: Data, runs: Runs) -> list[Check]:
-    """The times of loss bursts, and the lack of loss in between."""
-    claim = "panaderia/fig9-loss"
-    seen = [run for run in runs if run.sees_bbr]
-    begins = [bursts(run) for run in runs]
-    return [
-        judge_bounds(
-            data,
-            claim,
-            "follows",
-            "Bursts of loss come just after an inflated RTprop.",
-            f"Bursts are 500 ms windows with {100 * BURST:g} % loss or more, those nearer than "
-            f"{APART_S:g} s together. Part of the bursts that begin within {APART_S:g} s after "
-            "some flow's RTprop became inflated.",
-            [following(run) for run in seen],
-        ),
-        judge_bounds(
-            data,
-            claim,
-            "period",
-            "They come every 20 s.",
-            "Median time from one burst to the next.",
-            [float(np.median(np.diff(one))) if len(one) > 1 else math.inf for one in begins],
-            _spread_text(begins) if data.changed_path else "",
-        ),
-        judge_bounds(
-            data,
-            claim,
-            "quiet",
-            "In between there is almost no loss.",
-            "Packets dropped of packets arrived in all windows in which no BBR flow's RTprop is "
-            "inflated.",
-            [100 * between_bursts(run) for run in seen],
-        ),
-    ]
-
-
-def _spread_text(begins: Sequence[Sequence[float]]) -> str:
-    """How far single times between bursts lie apart, whose median may hide that."""
-    times = np.concatenate([np.diff(one) for one in begins])
-    if not len(times):
-        return ""
-    low, high = np.quantile(times, (0.05, 0.95))
-    return f", the median; 90 % of the single times are {low:.0f} to {high:.0f} s"
 
 
 def bursts(evidence: Evidence) -> list[float]:

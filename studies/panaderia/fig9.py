@@ -5,21 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from narrows import figures
-from narrows.figures import frames
 from narrows.figures.model import Figure, Guide, Line
 from narrows.report import Check
-from narrows.reproduce import run_frames
 from narrows.reproduce.exhibit import Case, Data, Finding, Picture, Scope
-from narrows.reproduce.judging import rows_where
 
-from . import cycle, testbed
+from . import cycle, cycle_checks, testbed
 
 if TYPE_CHECKING:
     from narrows.store import StoredTrial
@@ -46,26 +42,26 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """The run's records, and its scenario as text."""
-    internals = trial.tables["internals"].filter(pl.col("name") == "min_rtt_ms")
+    """The measurements of each run, and the records of the first, which the picture shows."""
+    found = {"outcome": cycle.outcome(trial), "bursts": cycle.burst_times(trial)}
+    return found if trial.number > 1 else {**found, **_records(trial)}
+
+
+def _records(trial: StoredTrial) -> dict[str, pl.DataFrame]:
+    """The samples behind the picture, and BBR's share, which `narrows demo` shows."""
     return {
+        "share": cycle.shares(trial),
         "flow_samples": trial.tables["flow_samples"],
         "queue_samples": trial.tables["queue_samples"],
-        "internals": internals,
+        "internals": trial.tables["internals"].filter(pl.col("name") == "min_rtt_ms"),
         "scenario": pl.DataFrame({"json": [json.dumps(trial.scenario)]}),
     }
 
 
-def _run(data: Data, number: int = 1) -> Any:  # noqa: ANN401 (as much of a StoredTrial as is needed)
-    one = rows_where(data, "trial", number)
-    scenario = json.loads(one["scenario"]["json"][0])
-    return SimpleNamespace(scenario=scenario, tables=one.frames)
-
-
 def draw(data: Data) -> list[Picture]:
     """Throughput, queue, loss and RTT above each other, over a minute."""
-    run = _run(data)
-    figure = figures.describe("timeline", run.scenario, run.tables)
+    scenario = json.loads(data["scenario"]["json"][0])
+    figure = figures.describe("timeline", scenario, data.frames)
     caption = (
         "Throughput, queue, loss and RTT; BBR takes over above half of the rate, CUBIC below it"
     )
@@ -91,28 +87,15 @@ def with_papers_axes(figure: Figure) -> Figure:
 
 def beyond_the_axis(data: Data) -> Check:
     """The highest throughput of a class, and of its flows on average, beside the paper's axis."""
-    rates = [
-        run_frames.throughput(_run(data, number)).group_by("class").agg(pl.col("percent").max())
-        for number in sorted(data["scenario"]["trial"].to_list())
-    ]
-    return testbed.axis_ends(
-        data, AXIS_END, [float(frames.column(r, "percent").max()) for r in rates]
-    )
-
-
-def evidence(data: Data) -> list[cycle.Evidence]:
-    """Every run, prepared for the checks."""
-    numbers = sorted(data["scenario"]["trial"].to_list())
-    return [cycle.Evidence(_run(data, number)) for number in numbers]
+    return testbed.axis_ends(data, AXIS_END, data.values("most"))
 
 
 def judge(data: Data) -> list[Finding]:
     """The cycle, the RTprop behind it, the bursts of loss."""
-    runs = evidence(data)
     return [
-        Finding("panaderia/fig9-cycle", cycle.turns(data, runs), notes=[beyond_the_axis(data)]),
+        Finding("panaderia/fig9-cycle", cycle_checks.turns(data), notes=[beyond_the_axis(data)]),
         Finding(
-            "panaderia/fig9-rtprop", cycle.rtprop(data, runs), notes=[cycle.meanwhile(data, runs)]
+            "panaderia/fig9-rtprop", cycle_checks.rtprop(data), notes=[cycle_checks.meanwhile(data)]
         ),
-        Finding("panaderia/fig9-loss", cycle.losses(data, runs)),
+        Finding("panaderia/fig9-loss", cycle_checks.losses(data)),
     ]

@@ -305,6 +305,17 @@ def test_a_condition_whose_trials_are_the_same_run_is_noticed(engine, last, rtt,
     assert len(repeated_conditions(item, data)) == found
 
 
+def test_records_that_a_picture_shows_of_the_first_trial_tell_nothing_of_the_others():
+    trials = tuple(Namespace(scenario={"seed": seed}) for seed in (1, 2))
+    cell = Namespace(plan=Namespace(trials=trials))
+    item = Work(EXHIBIT, Scope("linux-6.12"), "sim", (FigureCondition({}, cell, None, ()),))
+    outcome = pl.DataFrame({"trial": [1, 2], "rtt": [2.0, 2.0]})
+    for last, found in ((1, 1), (2, 0)):
+        samples = pl.DataFrame({"trial": [1, last], "time_s": [0.1, 0.2]})
+        data = Data({"outcome": outcome, "samples": samples}, item.scope)
+        assert len(repeated_conditions(item, data)) == found
+
+
 def test_a_finding_says_that_its_paths_were_varied():
     plain, varied = (ledger.Way("uml", f"1{more}", "linux-6.12", False) for more in ("", VARIED))
     assert (str(plain), str(varied)) == ("uml, linux-6.12", "uml, linux-6.12, on varied paths")

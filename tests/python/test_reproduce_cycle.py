@@ -18,7 +18,7 @@ from narrows.reproduce.study_code import load
 from narrows.reproduce.text import finding_lines
 from narrows.reproduce.unchanged import without_documents_lines
 
-cycle = load("panaderia", "cycle.py")
+cycle, cycle_checks = (load("panaderia", name) for name in ("cycle.py", "cycle_checks.py"))
 fig9 = load("panaderia", "fig9.py")
 
 DURATION_S = 300.0
@@ -44,10 +44,21 @@ def trial(change=None, rtprop=None, rtt=NEAR_60_MS, **how):
 DATA = Data({}, Scope("linux-4.17"))
 
 
+def data_of(trials, data=DATA):
+    """The measurements of these trials."""
+    made = {
+        name: pl.concat(
+            [of(one).with_columns(trial=pl.lit(number)) for number, one in enumerate(trials, 1)]
+        )
+        for name, of in (("outcome", cycle.outcome), ("bursts", cycle.burst_times))
+    }
+    return replace(data, frames=made)
+
+
 def checks(made_up):
     """The checks of three runs that are alike."""
-    runs = [cycle.Evidence(made_up)] * 3
-    return [*cycle.turns(DATA, runs), *cycle.rtprop(DATA, runs), *cycle.losses(DATA, runs)]
+    data = data_of([made_up] * 3)
+    return [*cycle_checks.turns(data), *cycle_checks.rtprop(data), *cycle_checks.losses(data)]
 
 
 NAMES = ("period", "swing", "sides", "probing", "part", "inflated", "accurate", "follows",
@@ -81,8 +92,7 @@ ELSEWHERE = replace(DATA, changed_path=True)
 
 
 def test_numbers_of_the_documents_path_are_not_judged_on_another():
-    runs = [cycle.Evidence(trial())] * 3
-    made = cycle.rtprop(ELSEWHERE, runs)
+    made = cycle_checks.rtprop(data_of([trial()] * 3, ELSEWHERE))
     assert [check.verdict for check in made] == ["met", "met", "not judged", "not judged"]
     assert made[2].measured == "59.9 ± 0 ms"
     assert made[2].expectation == "the number is of the document's path"
@@ -99,7 +109,7 @@ def turns(periods_s, data=ELSEWHERE):
     trials = [
         trial(period_s=period) if math.isfinite(period) else trial(still) for period in periods_s
     ]
-    return cycle.turns(data, [cycle.Evidence(one) for one in trials])[0]
+    return cycle_checks.turns(data_of(trials, data))[0]
 
 
 @pytest.mark.parametrize(
@@ -134,10 +144,10 @@ def test_the_documents_own_path_is_judged_by_its_rule_alone():
 
 
 def test_spread_of_times_between_bursts_is_shown_on_another_path():
-    runs = [cycle.Evidence(trial())] * 3
-    (every,) = (c for c in cycle.losses(ELSEWHERE, runs) if c.statement == "They come every 20 s.")
+    there, here = (data_of([trial()] * 3, data) for data in (ELSEWHERE, DATA))
+    (every,) = (c for c in cycle_checks.losses(there) if c.statement == "They come every 20 s.")
     assert every.measured.endswith(", the median; 90 % of the single times are 20 to 20 s")
-    assert "single times" not in cycle.losses(DATA, runs)[1].measured
+    assert "single times" not in cycle_checks.losses(here)[1].measured
 
 
 def test_a_changed_figure_lacks_lines_at_the_documents_numbers():
@@ -176,7 +186,7 @@ def test_how_high_the_inflated_rtprop_is_decides_nothing():
     lower = pl.when(pl.col("value") > 30).then(45.0).otherwise(pl.col("value"))
     made_up = trial(rtprop=lower)
     assert failed_checks(made_up) == set()
-    assert cycle.meanwhile(DATA, [cycle.Evidence(made_up)] * 3).measured == "45 ± 0 ms"
+    assert cycle_checks.meanwhile(data_of([made_up] * 3)).measured == "45 ± 0 ms"
 
 
 def test_a_run_without_loss_has_no_bursts():

@@ -95,8 +95,13 @@ def _share_a_path(condition: FigureCondition) -> bool:
 
 def _one_run(key: Key, trials: int, frames: Frames) -> bool:
     mine = [frame.filter(**key) for frame in frames.values() if key.keys() <= set(frame.columns)]
-    told = [frame for frame in mine if frame.height]
+    told = [frame for frame in mine if frame.height and not _of_the_first_alone(frame)]
     return bool(told) and all(_alike(frame, trials) for frame in told)
+
+
+def _of_the_first_alone(frame: pl.DataFrame) -> bool:
+    """Returns True for the records of the first trial that a picture shows."""
+    return frame["trial"].unique().to_list() == [1]
 
 
 def _alike(frame: pl.DataFrame, trials: int) -> bool:
