@@ -237,6 +237,14 @@ def test_a_control_is_settled_by_the_checks_that_are_met_without_it() -> None:
     assert judgements.notices(Finding("mixed/fig5", [check(None)]), set())
 
 
+def test_no_trials_are_added_for_a_claim_that_isn_t_asked_for() -> None:
+    until = judgements.only_of({"mixed/fig5"}, settle.verdict)
+    open_ = [check(None)]
+    assert not until(Finding("mixed/fig5", open_))
+    assert until(Finding("mixed/fig5", [check(True)]))
+    assert until(Finding("mixed/fig6", open_))
+
+
 def answer(under, *before) -> str:
     changed = judgement("reno-for-bbr", *under)
     return negative.control(changed, judgement(AS_WRITTEN, *before)).answer

@@ -86,10 +86,11 @@ def judge(
     works = list(_works(wanted, changes, quick, profile))
     written = [one for one in works if one[0] == AS_WRITTEN]
     changed = [one for one in works if one[0] != AS_WRITTEN]
+    asked = {claim for _, item, _ in works for claim in claims_asked_for(item.exhibit, wanted)}
     made: list[Judgement] = []
 
-    def add(some: Sequence[tuple[str, Work, bool]], until: Settled) -> None:
-        items = [item for _, item, _ in some]
+    def add(some: Sequence[tuple[str, Work, bool]], settled: Settled) -> None:
+        items, until = [item for _, item, _ in some], only_of(asked, settled)
         outcomes, _ = settle(items, place, looks=most, until=until, jobs=jobs, watcher=watcher)
         for (name, _, merged), outcome in zip(some, outcomes, strict=True):
             made.extend(_judge(wanted, name, merged, outcome, most))
@@ -99,6 +100,11 @@ def judge(
     add(changed, lambda finding: verdict(finding) and notices(finding, met))
     _write(place, made)
     return made
+
+
+def only_of(asked: Collection[str], settled: Settled) -> Settled:
+    """Returns the same test for the claims asked for; for other claims no trials are added."""
+    return lambda finding: finding.claim not in asked or settled(finding)
 
 
 def notices(finding: Finding, met: Collection[tuple[str, str]]) -> bool:
