@@ -348,15 +348,12 @@ def test_a_command_runs_each_change_once_and_fails_if_one_isn_t_noticed(tmp_path
 
 @pytest.mark.parametrize(
     ("option", "given"),
-    [("--vary-paths", {"vary_paths": True}), ("--trials", {"trials": 3}),
-     ("--backend", {"backend": "uml"})],
-)  # fmt: skip
+    [("--vary-paths", {"vary_paths": True}), ("--backend", {"backend": "uml"})],
+)
 def test_changed_conditions_run_in_the_simulator_as_their_figure_says(option, given) -> None:
     with pytest.raises(InputError, match=option):
-        judgements.only_simulated(
-            **{"backend": "sim", "vary_paths": False, "trials": None, **given}
-        )
-    judgements.only_simulated("sim", vary_paths=False, trials=None)
+        judgements.only_simulated(**{"backend": "sim", "vary_paths": False, **given})
+    judgements.only_simulated("sim", vary_paths=False)
 
 
 def test_a_judgement_with_fewer_looks_replaces_none() -> None:

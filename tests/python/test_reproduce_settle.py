@@ -62,6 +62,19 @@ def test_trials_double_until_every_check_is_decided(monkeypatch, item):
     assert seeds == list(range(1, 13))
 
 
+def test_trials_double_to_the_number_that_was_asked_for(monkeypatch, item):
+    looks = settle.looks_for([item], 100, quick=True)
+    looked, _ = settle_with(monkeypatch, item, [finding(None)] * looks, looks=looks, trials=100)
+    counts = [len(work.cells[0].cell.plan.trials) for work in looked]
+    assert counts == [3, 6, 12, 24, 48, 96, 100]
+
+
+def test_as_many_looks_are_made_as_the_trials_need(item):
+    asked = (1, 3, 4, 6, 7, 384, 385)
+    assert [settle.looks_for([item], n, quick=True) for n in asked] == [1, 1, 2, 2, 3, 8, 9]
+    assert [settle.looks_for([item], None, quick=quick) for quick in (False, True)] == [5, 3]
+
+
 def test_a_check_that_the_last_look_leaves_open_is_undecided(monkeypatch, item):
     looked, outcome = settle_with(monkeypatch, item, [finding(None)] * 3, looks=3)
     assert len(looked) == 3

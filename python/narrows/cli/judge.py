@@ -151,7 +151,12 @@ def reproduce(
     ] = False,
     trials: Annotated[
         int | None,
-        typer.Option(metavar="N", min=1, help="At most this many trials of each condition."),
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="At most this many trials of each condition; the simulator adds trials until "
+            "checks are decided, by default up to 64.",
+        ),
     ] = None,
     kernels: Annotated[
         bool,
@@ -185,7 +190,7 @@ def reproduce(
 
     elsewhere = Elsewhere(mutations, testbeds, rivals, seeds)
     if elsewhere.requests_any:
-        only_simulated(backend, vary_paths=vary_paths, trials=trials)
+        only_simulated(backend, vary_paths=vary_paths)
         if sets:
             raise InputError.at("--set", sets[0], "it without --mutations, --testbeds and the like")
     with permission(allow_code, None), open_library(wanted, out) as paper:
@@ -196,6 +201,7 @@ def reproduce(
                     elsewhere,
                     quick=quick,
                     profile=profile,
+                    trials=trials,
                     out=paper.out,
                     jobs=jobs,
                     watcher=bar,

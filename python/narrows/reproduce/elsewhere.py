@@ -51,13 +51,21 @@ def judge_elsewhere(
     *,
     quick: bool = False,
     profile: str | None = None,
+    trials: int | None = None,
     out: str | Path | None = None,
     jobs: int | None = None,
     watcher: Watcher | None = None,
 ) -> Report:
     """Judges the claims that `wanted` means; raises the errors of `judgements.judge`."""
     judged = judge(
-        wanted, elsewhere.of, quick=quick, profile=profile, out=out, jobs=jobs, watcher=watcher
+        wanted,
+        elsewhere.of,
+        quick=quick,
+        profile=profile,
+        trials=trials,
+        out=out,
+        jobs=jobs,
+        watcher=watcher,
     )
     lines = [*_lines(wanted, elsewhere, judged), *left_out(wanted, quick=quick)]
     missed = [one for one in negative.controls(judged) if one.answer == negative.MISSED]

@@ -32,7 +32,7 @@ PROFILE = "linux-6.12"
 CONFIDENCE = 0.99
 """A decided check is right in this share of all repetitions."""
 MOST_TRIALS = 64
-"""No more trials than these are added to a condition."""
+"""No more trials than these are added to a condition, unless more are asked for."""
 
 Key: TypeAlias = Mapping[str, str | int | float]
 Frames: TypeAlias = "Mapping[str, pl.DataFrame]"

@@ -21,8 +21,9 @@ from narrows.reproduce.claims import claims
 from narrows.reproduce.exhibit import Exhibit, Finding, Scope
 from narrows.reproduce.gather import Work, missing, work
 from narrows.reproduce.library import DATA, OURS, library
+from narrows.reproduce.paths import with_at_most
 from narrows.reproduce.records import OUT, read_list, write_list
-from narrows.reproduce.settle import LOOKS, Settled, SettledFigure, is_open, settle, verdict
+from narrows.reproduce.settle import Settled, SettledFigure, is_open, looks_for, settle, verdict
 from narrows.words import join_words
 
 RECORD = "judgements.json"
@@ -71,6 +72,7 @@ def judge(
     quick: bool = False,
     profile: str | None = None,
     looks: int | None = None,
+    trials: int | None = None,
     out: str | Path | None = None,
     jobs: int | None = None,
     watcher: Watcher | None = None,
@@ -78,12 +80,16 @@ def judge(
     """Judges the claims that `wanted` means as written and under the changes of their figures.
 
     They run in the simulator, by default with the documents' kernels, with trials added in up to
-    `looks` looks until the verdicts are settled, and are kept in `out`. Figures that `left_out`
-    names aren't run. Raises InputError for an unknown name or a directory that can't be used.
+    `looks` looks, or to `trials` of each condition, until the verdicts are settled, and are kept in
+    `out`. Figures that `left_out` names aren't run. Raises InputError for an unknown name or a
+    directory that can't be used.
     """
     place = Path(out) if out is not None else OUT
-    most = LOOKS[quick] if looks is None else looks
-    works = list(_works(wanted, changes, quick, profile))
+    works = [
+        (name, with_at_most(trials, item), merged)
+        for name, item, merged in _works(wanted, changes, quick, profile)
+    ]
+    most = looks or looks_for([item for _, item, _ in works], trials, quick=quick)
     written = [one for one in works if one[0] == AS_WRITTEN]
     changed = [one for one in works if one[0] != AS_WRITTEN]
     asked = {claim for _, item, _ in works for claim in claims_asked_for(item.exhibit, wanted)}
@@ -91,7 +97,9 @@ def judge(
 
     def add(some: Sequence[tuple[str, Work, bool]], settled: Settled) -> None:
         items, until = [item for _, item, _ in some], only_of(asked, settled)
-        outcomes, _ = settle(items, place, looks=most, until=until, jobs=jobs, watcher=watcher)
+        outcomes, _ = settle(
+            items, place, looks=most, trials=trials, until=until, jobs=jobs, watcher=watcher
+        )
         for (name, _, merged), outcome in zip(some, outcomes, strict=True):
             made.extend(_judge(wanted, name, merged, outcome, most))
 
@@ -200,20 +208,11 @@ def on_one_grid(judgements: Iterable[Judgement]) -> list[Judgement]:
     return [one for one in known if not one.quick or one.key[:3] not in whole]
 
 
-def only_simulated(backend: str, *, vary_paths: bool, trials: int | None) -> None:
+def only_simulated(backend: str, *, vary_paths: bool) -> None:
     """Raises InputError for options that changed conditions don't have."""
-    _refuse(
-        {"--backend": "" if backend == "sim" else backend},
-        "changed conditions run in the simulator",
-    )
-    _refuse(
-        {"--vary-paths": "on" if vary_paths else "", "--trials": trials},
-        "changed conditions have the paths of their figure and as many trials as they need",
-    )
-
-
-def _refuse(options: dict[str, object], reason: str) -> None:
-    """Raises InputError at the first option that has a value."""
-    for option, found in options.items():
-        if found:
-            raise InputError.at(option, f'"{found}"', f"leaving it out, as {reason},")
+    if backend != "sim":
+        reason = "changed conditions run in the simulator"
+        raise InputError.at("--backend", f'"{backend}"', f"leaving it out, as {reason},")
+    if vary_paths:
+        reason = "changed conditions have the paths of their figure"
+        raise InputError.at("--vary-paths", '"on"', f"leaving it out, as {reason},")

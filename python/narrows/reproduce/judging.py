@@ -12,7 +12,7 @@ from narrows.metrics import intervals
 from narrows.metrics.bounds import Decision, combine, decide, decide_share
 from narrows.metrics.intervals import half_width, mean, share_interval
 from narrows.report import Check, UnjudgedCheck
-from narrows.reproduce.exhibit import MOST_TRIALS, Data, Finding
+from narrows.reproduce.exhibit import Data, Finding
 from narrows.reproduce.rules import Rule, rule
 
 T = TypeVar("T")
@@ -230,8 +230,7 @@ def _expected_text(
     if data.same_runs and any(len(values) == 1 for values in named.values()):
         return "; only trials on other paths would decide it"
     known = {name: more for name, more in open_.items() if more is not None}
-    totals = [len(named[name]) + more for name, more in known.items()]
-    if len(known) < len(open_) or max(totals) > MOST_TRIALS:
+    if len(known) < len(open_):
         between = ", `narrows search` between these values would" if grid else ""
         return f"; more trials wouldn't decide it{between}"
     most = max(known.values())

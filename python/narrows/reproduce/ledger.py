@@ -47,7 +47,7 @@ class Way:
     profile: str
     quick: bool
     trials: int | None = None
-    """The limit of `--trials`: conditions that ask for more trials had this number of them."""
+    """The limit of `--trials`: no condition had more trials than these."""
     looks: int = 1
     """How often trials could be added until every check was decided."""
     confidence: float = 0.95

@@ -18,7 +18,7 @@ from narrows.reproduce.gather import Work, work
 from narrows.reproduce.judging import version
 from narrows.reproduce.paths import on_varied_paths, with_at_most
 from narrows.reproduce.records import OUT as OUT
-from narrows.reproduce.settle import LOOKS, SettledFigure, settle
+from narrows.reproduce.settle import SettledFigure, looks_for, settle
 from narrows.reproduce.site import (
     ChangedFigure,
     StoredFigure,
@@ -100,9 +100,9 @@ def reproduce(
     version, with others; a back end of real kernels has its own. `sets` has values of all
     conditions ("path.rtt=50ms"); such figures are drawn and judged beside those as written, and not
     recorded, as the claims aren't about them. With `vary_paths` every trial but
-    the first has its own buffer and delay, and each condition has at most `trials`. Without these
-    options the simulator adds trials until every check is decided, in up to `looks` looks. Existing
-    runs aren't repeated.
+    the first has its own buffer and delay. Otherwise the simulator adds trials until every check is
+    decided, in up to `looks` looks, or to `trials` of each condition, of which real kernels have no
+    more either. Existing runs aren't repeated.
     Raises InputError for an unknown name or back end, or a directory that can't be used.
     """
     engine = get_backend(backend)
@@ -113,10 +113,10 @@ def reproduce(
     works = [with_at_most(trials, item) for item in works]
     if vary_paths:
         works = [on_varied_paths(item) for item in works]
-    as_written = trials is None and not vary_paths and engine.name == "sim"
     smaller = any(item.scope.quick for item in works)
-    most = (looks or LOOKS[smaller]) if as_written else 1
-    outcomes, gathered = settle(works, place, looks=most, jobs=jobs, watcher=watcher)
+    grows = engine.name == "sim" and not vary_paths
+    most = (looks or looks_for(works, trials, quick=smaller)) if grows else 1
+    outcomes, gathered = settle(works, place, looks=most, trials=trials, jobs=jobs, watcher=watcher)
     if sets:
         written = {_key(one.work): one for one in outcomes if not one.work.variation}
         changed = [one for one in outcomes if one.work.variation]

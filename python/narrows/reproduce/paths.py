@@ -32,19 +32,19 @@ def _with_trials(condition: FigureCondition, trials: tuple[Trial, ...]) -> Figur
     return replace(condition, cell=replace(cell, plan=replace(cell.plan, trials=trials)))
 
 
-def with_factor(factor: int, item: Work) -> Work:
-    """Returns the same figure with `factor` times the trials, at most `MOST_TRIALS` per condition.
+def with_factor(factor: int, item: Work, most: int = MOST_TRIALS) -> Work:
+    """Returns the same figure with `factor` times the trials, at most `most` per condition.
 
     A condition that asks for more keeps its own number.
     """
-    return replace(item, cells=tuple(_with_factor(factor, cell) for cell in item.cells))
+    return replace(item, cells=tuple(_with_factor(factor, cell, most) for cell in item.cells))
 
 
-def _with_factor(factor: int, condition: FigureCondition) -> FigureCondition:
+def _with_factor(factor: int, condition: FigureCondition, most: int) -> FigureCondition:
     """Returns the condition with more trials, which differ from the first in their seeds alone."""
     engine, plan = condition.engine, condition.cell.plan
     trials, groups = plan.trials, plan.groups
-    count = max(len(trials), min(factor * len(trials), MOST_TRIALS))
+    count = max(len(trials), min(factor * len(trials), most))
     more = []
     for number in range(len(trials) + 1, count + 1):
         scenario = trials[0].scenario

@@ -8,13 +8,14 @@ same run gets its further trials on their own paths, because more of the same wo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from narrows.execute import BatchOutcome, RunProgress, Watcher
 from narrows.report import Check
-from narrows.reproduce.exhibit import CONFIDENCE, Data, Finding
+from narrows.reproduce.exhibit import CONFIDENCE, MOST_TRIALS, Data, Finding
 from narrows.reproduce.gather import Work, gather, measurements
 from narrows.reproduce.paths import judge_figure, on_varied_paths, repeated_conditions, with_factor
 
@@ -23,6 +24,14 @@ LOOKS = {False: 5, True: 3}
 
 Settled = Callable[[Finding], bool]
 """Returns True if more trials of a finding's figure are unnecessary."""
+
+
+def looks_for(works: Sequence[Work], trials: int | None, *, quick: bool) -> int:
+    """Returns the number of looks until each condition has `trials`, or the usual one for None."""
+    if trials is None:
+        return LOOKS[quick]
+    fewest = min((len(c.cell.plan.trials) for item in works for c in item.cells), default=trials)
+    return 1 + max(0, math.ceil(math.log2(trials / fewest)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +81,14 @@ def settle(
     out: Path,
     *,
     looks: int = 1,
+    trials: int | None = None,
     until: Settled = every_check,
     jobs: int | None = None,
     watcher: Watcher | None = None,
 ) -> tuple[list[SettledFigure], BatchOutcome]:
     """Runs and judges figures, with up to `looks` looks at each; the trials double between two.
 
+    Each condition gets at most `trials`, or the usual limit.
     Raises StoreError if `out` can't be used, NarrowsError if a run failed.
     """
     outcomes: dict[int, SettledFigure] = {}
@@ -88,7 +99,8 @@ def settle(
         if not waiting:
             break
         grown = {
-            i: _with_more_trials(works[i], 2**look, varied.get(i, frozenset())) for i in waiting
+            i: _with_more_trials(works[i], 2**look, trials, varied.get(i, frozenset()))
+            for i in waiting
         }
         wanted = {job.key for item in grown.values() for job in item.jobs()}
         step = f"look {look + 1} of up to {looks}" if looks > 1 else ""
@@ -130,10 +142,10 @@ def _same(outcome: SettledFigure) -> frozenset[int]:
     return frozenset(n for n, cell in cells if cell.engine.name == "sim" and cell.key in keys)
 
 
-def _with_more_trials(item: Work, factor: int, varied: frozenset[int]) -> Work:
+def _with_more_trials(item: Work, factor: int, trials: int | None, varied: frozenset[int]) -> Work:
     if factor == 1:
         return item
-    more = with_factor(factor, item)
+    more = with_factor(factor, item, trials or MOST_TRIALS)
     cells = zip(more.cells, on_varied_paths(more).cells, strict=True)
     chosen = (other if n in varied else cell for n, (cell, other) in enumerate(cells))
     return replace(more, cells=tuple(chosen))
