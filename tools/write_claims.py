@@ -68,7 +68,8 @@ figure's own number of trials, on the chosen testbed alone and without rivals. {
 """
 FEWER = """\
 The trials of a large figure are looked at less often than five times, each time with twice as many,
-so more of its checks may be undecided. Most looks, and the number of the simulator's verdicts on
+so more of its checks may be undecided; claims close to their limit may be looked at more often
+(`--trials 384`). Most looks, and the number of the simulator's verdicts on
 whole grids: {told}.
 """
 REACH = """\
