@@ -253,8 +253,8 @@ def test_a_verdict_that_changes_with_the_seeds_is_reported() -> None:
     words = {"c": "confirmed", "r": "refuted"}
     found = [replace(one, verdict=words[one.verdict]) for one in found]
     *_, last = seeds.describe(found)
-    assert last.startswith("1 of 2 verdicts change with the seeds; 1 of them from confirmed")
-    assert "leave open" not in last
+    assert last.startswith("1 of 2 verdicts changes with the seeds; 1 of them from confirmed")
+    assert "leave a check open" not in last
     assert "| `cs244/fig6` | confirmed, refuted |" in list(seeds.describe(found))
     told = list(seeds.describe(found))
     assert "- confirmed: `cs244/fig5`" in told[told.index(SAME) + 1 :]

@@ -59,8 +59,9 @@ def describe(judged: Sequence[Judgement]) -> Iterator[str]:
         yield from (f"- {verdict}: {join_words(claims)}" for verdict, claims in alike.items())
         yield ""
     opposite = sum(set(told) >= OPPOSITE for told in unlike.values())
-    left_open = " The others have checks that the trials of some sets leave open."
+    left_open = " Where they change otherwise, the trials of some sets leave a check open."
+    differ = "changes" if len(unlike) == 1 else "change"
     yield (
-        f"{len(unlike)} of {len(found)} verdicts change with the seeds; {opposite} of them from "
+        f"{len(unlike)} of {len(found)} verdicts {differ} with the seeds; {opposite} of them from "
         f"confirmed to refuted or back.{left_open if len(unlike) > opposite else ''}"
     )
