@@ -33,8 +33,11 @@ INFLATED = 1.2
 BURST = 0.01
 APART_S = 5.0
 """Windows with losses that are closer than this belong to the same burst."""
-PROBING = ("probe_gap_s", "inflated_part", "inflated_rtt_ms", "accurate_ms", "inflated_ms")
-"""The columns of `outcome` about what BBR's probes find."""
+COLUMNS = (
+    "period_s", "swing", "sides", "most", "probe_gap_s", "inflated_part", "inflated_rtt_ms",
+    "accurate_ms", "inflated_ms", "quiet_loss", "following",
+)  # fmt: skip
+"""The columns of `outcome`: times in s, RTTs in ms, the others in percent."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +146,7 @@ class Evidence:
         gaps = [gap for flow in starts for gap in np.diff(flow).tolist()]
         return float(np.median(gaps)) if gaps else math.inf
 
-    @property
+    @cached_property
     def sees_bbr(self) -> bool:
         """Returns True if the back end reports BBR's states and model."""
         rows = self.trial.tables["flow_samples"].filter(pl.col("flow").is_in(self.bbr))
@@ -162,47 +165,42 @@ class Evidence:
         return measure.smooth(self.bbr_share, SMOOTHING)
 
 
-def outcome(trial: StoredTrial) -> pl.DataFrame:
-    """Returns one row: the measurements that the checks need. Parts are in percent."""
-    run = Evidence(trial)
+def outcome(run: Evidence) -> pl.DataFrame:
+    """Returns one row with `COLUMNS`, in which those are null that the back end doesn't report."""
     low, high = (float(np.quantile(run.smooth_share, q)) for q in (0.05, 0.95))
     row = {
         "period_s": run.period_s,
         "swing": 100 * (high - low),
         "sides": 100 * min(0.5 - low, high - 0.5),
-        "most": float(frames.column(run_frames.throughput(trial), "percent").max()),
-        **_probing(run),
-        "quiet_loss": 100 * between_bursts(run) if run.sees_bbr else None,
-        "following": following(run) if run.sees_bbr else None,
+        "most": float(frames.column(run_frames.throughput(run.trial), "percent").max()),
+        **(_by_the_model(run) if run.sees_bbr else {}),
     }
-    return pl.DataFrame([row], schema=dict.fromkeys(row, pl.Float64))
+    return pl.DataFrame([row], schema=dict.fromkeys(COLUMNS, pl.Float64))
 
 
-def _probing(run: Evidence) -> dict[str, float | None]:
-    """The findings of BBR's probes; nothing where the back end doesn't report them."""
-    if not run.sees_bbr:
-        return dict.fromkeys(PROBING)
+def _by_the_model(run: Evidence) -> dict[str, float]:
+    """The measurements that need BBR's states and its RTprop."""
     accurate, inflated = run.estimates_ms
-    found = (
-        run.probe_gap_s,
-        run.inflated_part,
-        _or_never(run.inflated_rtt_ms),
-        _middle(accurate),
-        _middle(inflated),
-    )
-    return dict(zip(PROBING, found, strict=True))
+    return {
+        "probe_gap_s": run.probe_gap_s,
+        "inflated_part": run.inflated_part,
+        "inflated_rtt_ms": _or_never(run.inflated_rtt_ms),
+        "accurate_ms": _middle(accurate),
+        "inflated_ms": _middle(inflated),
+        "following": following(run),
+        "quiet_loss": 100 * between_bursts(run),
+    }
 
 
-def shares(trial: StoredTrial) -> pl.DataFrame:
+def shares(run: Evidence) -> pl.DataFrame:
     """BBR's share of the throughput in each window since the warm-up: `start_s`, `bbr`."""
-    run = Evidence(trial)
     starts = run.start_s + WINDOW_S * np.arange(len(run.bbr_share))
     return pl.DataFrame({"start_s": starts, "bbr": run.bbr_share})
 
 
-def burst_times(trial: StoredTrial) -> pl.DataFrame:
-    """When each burst of loss of a run begins: a row each, or one without a time."""
-    begins: list[float | None] = [*bursts(Evidence(trial))] or [None]
+def burst_times(run: Evidence) -> pl.DataFrame:
+    """When each burst of loss begins: a row each, or one without a time."""
+    begins: list[float | None] = [*bursts(run)] or [None]
     return pl.DataFrame({"at_s": begins}, schema={"at_s": pl.Float64})
 
 

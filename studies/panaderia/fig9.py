@@ -42,15 +42,16 @@ def cases(scope: Scope) -> Iterator[Case]:
 
 
 def measure(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """The measurements of each run, and the records of the first, which the picture shows."""
-    found = {"outcome": cycle.outcome(trial), "bursts": cycle.burst_times(trial)}
-    return found if trial.number > 1 else {**found, **_records(trial)}
+    """The measurements of each run; of the first also what the picture and `narrows demo` show."""
+    run = cycle.Evidence(trial)
+    found = {"outcome": cycle.outcome(run), "bursts": cycle.burst_times(run)}
+    if trial.number > 1:
+        return found
+    return {**found, "share": cycle.shares(run), **_records(trial)}
 
 
 def _records(trial: StoredTrial) -> dict[str, pl.DataFrame]:
-    """The samples behind the picture, and BBR's share, which `narrows demo` shows."""
     return {
-        "share": cycle.shares(trial),
         "flow_samples": trial.tables["flow_samples"],
         "queue_samples": trial.tables["queue_samples"],
         "internals": trial.tables["internals"].filter(pl.col("name") == "min_rtt_ms"),

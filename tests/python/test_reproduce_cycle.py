@@ -46,9 +46,10 @@ DATA = Data({}, Scope("linux-4.17"))
 
 def data_of(trials, data=DATA):
     """The measurements of these trials."""
+    runs = [cycle.Evidence(one) for one in trials]
     made = {
         name: pl.concat(
-            [of(one).with_columns(trial=pl.lit(number)) for number, one in enumerate(trials, 1)]
+            [of(one).with_columns(trial=pl.lit(number)) for number, one in enumerate(runs, 1)]
         )
         for name, of in (("outcome", cycle.outcome), ("bursts", cycle.burst_times))
     }
