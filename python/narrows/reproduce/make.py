@@ -101,8 +101,8 @@ def reproduce(
     conditions ("path.rtt=50ms"); such figures are drawn and judged beside those as written, and not
     recorded, as the claims aren't about them. With `vary_paths` every trial but
     the first has its own buffer and delay. Otherwise the simulator adds trials until every check is
-    decided, in up to `looks` looks, or to `trials` of each condition, of which real kernels have no
-    more either. Existing runs aren't repeated.
+    decided, in up to `looks` looks. No condition has more than `trials`, if they are given.
+    Existing runs aren't repeated.
     Raises InputError for an unknown name or back end, or a directory that can't be used.
     """
     engine = get_backend(backend)

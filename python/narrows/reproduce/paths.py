@@ -32,11 +32,12 @@ def _with_trials(condition: FigureCondition, trials: tuple[Trial, ...]) -> Figur
     return replace(condition, cell=replace(cell, plan=replace(cell.plan, trials=trials)))
 
 
-def with_factor(factor: int, item: Work, most: int = MOST_TRIALS) -> Work:
-    """Returns the same figure with `factor` times the trials, at most `most` per condition.
+def with_factor(factor: int, item: Work, trials: int | None = None) -> Work:
+    """Returns the same figure with `factor` times the trials per condition, at most `trials`.
 
-    A condition that asks for more keeps its own number.
+    That is `MOST_TRIALS` for None. A condition that asks for more keeps its own number.
     """
+    most = trials or MOST_TRIALS
     return replace(item, cells=tuple(_with_factor(factor, cell, most) for cell in item.cells))
 
 

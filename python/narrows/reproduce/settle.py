@@ -15,7 +15,7 @@ from pathlib import Path
 
 from narrows.execute import BatchOutcome, RunProgress, Watcher
 from narrows.report import Check
-from narrows.reproduce.exhibit import CONFIDENCE, MOST_TRIALS, Data, Finding
+from narrows.reproduce.exhibit import CONFIDENCE, Data, Finding
 from narrows.reproduce.gather import Work, gather, measurements
 from narrows.reproduce.paths import judge_figure, on_varied_paths, repeated_conditions, with_factor
 
@@ -145,7 +145,7 @@ def _same(outcome: SettledFigure) -> frozenset[int]:
 def _with_more_trials(item: Work, factor: int, trials: int | None, varied: frozenset[int]) -> Work:
     if factor == 1:
         return item
-    more = with_factor(factor, item, trials or MOST_TRIALS)
+    more = with_factor(factor, item, trials)
     cells = zip(more.cells, on_varied_paths(more).cells, strict=True)
     chosen = (other if n in varied else cell for n, (cell, other) in enumerate(cells))
     return replace(more, cells=tuple(chosen))
