@@ -7,8 +7,8 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from glob import glob
 from pathlib import Path
 from types import ModuleType
@@ -16,6 +16,7 @@ from types import ModuleType
 import polars as pl
 import pytest
 from specimens import write
+from waiting import await_that
 
 from narrows.store import open_store, snapshot
 from narrows.sweeps import execute, prepare
@@ -35,13 +36,21 @@ duration = "2s"
 record = "summary"
 trials = 2
 """
-SWEEP = """
+PARTS = 4
+SWEEP = f"""
 import sys
 from narrows.store import batch
+from narrows.store.runs import Store
 from narrows.sweeps import execute, prepare
-batch.MANY, batch.PARTS = 5, 4  # many parts, which are merged often
+batch.MANY, batch.MOST, batch.PARTS = 5, 5, {PARTS}  # many parts, which are merged often
+add_part = Store.add_part
+def add_when_allowed(store, entries):
+    sys.stdin.readline()  # each line allows a part, and the end of the input all others
+    add_part(store, entries)
+Store.add_part = add_when_allowed
 execute(prepare(sys.argv[1], out=sys.argv[2]), jobs=1)
 """
+READINGS = 3
 
 
 @pytest.fixture
@@ -114,35 +123,53 @@ def _duckdb(parts: str) -> list[str]:
 def test_a_store_is_read_while_two_sweeps_write_to_it(tmp_path: Path, program: str) -> None:
     pytest.importorskip(program)
     read = {"polars": _polars, "duckdb": _duckdb}[program]
-    spec, out = write(tmp_path, SPEC.replace("trials = 2", "trials = 60")), tmp_path / "out"
-    command = [sys.executable, "-c", SWEEP, spec, str(out)]
-    with subprocess.Popen(command) as one, subprocess.Popen(command) as other:
-        seen = [len(runs) for runs in _readings(read, out, tmp_path / "copy", (one, other))]
-    assert one.returncode == other.returncode == 0
-    assert 0 < min(seen) < max(seen)
+    spec, out = write(tmp_path, SPEC.replace("trials = 2", "trials = 100")), tmp_path / "out"
+    with _sweeps([sys.executable, "-c", SWEEP, spec, str(out)]) as sweeps:
+        seen = list(_readings(read, out, tmp_path / "copy", sweeps))
+    assert [sweep.returncode for sweep in sweeps] == [0, 0]
+    assert 0 < seen[0] < seen[-1] < 200
     assert sorted(read(f"{out}/parts/*")) == sorted(open_store(out).keys())
+    assert len(open_store(out).keys()) == 200
+
+
+@contextmanager
+def _sweeps(command: list[str]) -> Iterator[list[subprocess.Popen[str]]]:
+    """Two sweeps of one study into one store, which write their parts when told; then the rest."""
+    sweeps = [subprocess.Popen(command, stdin=subprocess.PIPE, text=True) for _ in range(2)]
+    try:
+        yield sweeps
+    finally:
+        for sweep in sweeps:  # all before the first wait: one waits for the other's runs
+            assert sweep.stdin is not None
+            sweep.stdin.close()
+        for sweep in sweeps:
+            sweep.wait()
 
 
 def _readings(
     read: Callable[[str], list[str]],
     out: Path,
     copy: Path,
-    sweeps: Sequence[subprocess.Popen[bytes]],
-) -> Iterator[set[str]]:
-    """The runs of one snapshot after the other, each read when parts have been merged since."""
-    while any(sweep.poll() is None for sweep in sweeps):
-        if not list(out.glob("parts/*/runs.parquet")):
-            continue
+    sweeps: Sequence[subprocess.Popen[str]],
+) -> Iterator[int]:
+    """The runs of some snapshots, each read after a merge has removed parts of it."""
+    _allow(1, sweeps, lambda: list(out.glob("parts/*/runs.parquet")))
+    for _ in range(READINGS):
         keys = snapshot(out, copy).keys()
-        _await_a_merge(out, sweeps)
+        known = set(out.glob("parts/*"))
+        _allow(PARTS, sweeps, lambda known=known: known - set(out.glob("parts/*")))
         runs = read(f"{copy}/parts/*")
         assert sorted(runs) == sorted(keys), "each once"
-        yield keys
+        yield len(runs)
         shutil.rmtree(copy)
 
 
-def _await_a_merge(out: Path, sweeps: Sequence[subprocess.Popen[bytes]]) -> None:
-    """Waits until a part is gone that is there now, or both sweeps are over."""
-    known = set(out.glob("parts/*"))
-    while known <= set(out.glob("parts/*")) and any(sweep.poll() is None for sweep in sweeps):
-        time.sleep(0.01)
+def _allow(
+    parts: int, sweeps: Sequence[subprocess.Popen[str]], happens: Callable[[], object]
+) -> None:
+    """Allows each sweep some parts, and waits until something happens."""
+    for sweep in sweeps:
+        assert sweep.stdin is not None
+        sweep.stdin.write("\n" * parts)
+        sweep.stdin.flush()
+    await_that(happens)
