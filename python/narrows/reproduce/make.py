@@ -118,11 +118,7 @@ def reproduce(
     most = (looks or looks_for(works, trials, quick=smaller)) if grows else 1
     outcomes, gathered = settle(works, place, looks=most, trials=trials, jobs=jobs, watcher=watcher)
     if sets:
-        written = {_key(one.work): one for one in outcomes if not one.work.variation}
-        changed = [one for one in outcomes if one.work.variation]
-        both = tuple(
-            _make(one, place, written.get(_key(one.work))) for one in _report_each(changed, watcher)
-        )
+        both = _beside_unchanged(outcomes, place, watcher)
         return Reproduction(both, refused, gathered, _changed_pages(both, place, sets), None)
     kept = [entry for part in ledger.read_known(place) for entry in part]
     made = with_versions(
@@ -131,22 +127,32 @@ def reproduce(
         real=backend != "sim",
     )
     ran = f"{engine.engine}{ledger.VARIED}" if vary_paths else engine.engine
-    entries = [
-        ledger.entry(
-            item.exhibit,
-            finding,
-            ledger.Way(
-                engine.name, ran, item.scope.profile, item.scope.quick, trials, most, CONFIDENCE
-            ),
-        )
-        for item in made
-        for finding in item.findings
-    ]
     place.mkdir(parents=True, exist_ok=True)  # it doesn't exist if all figures were refused
-    known = ledger.write(place, entries)
+    known = ledger.write(place, list(_entries(made, engine.name, ran, trials, most)))
     pages, index = write_site(place, known, [item.stored for item in made], engine.name)
     whole = _whole_verdicts(kept, place, engine.name) if smaller else {}
     return Reproduction(made, refused, gathered, pages, index, whole)
+
+
+def _beside_unchanged(
+    outcomes: Sequence[SettledFigure], out: Path, watcher: Watcher | None
+) -> tuple[ReproducedFigure, ...]:
+    """Makes each figure whose conditions were changed, with the same figure as written."""
+    written = {_key(one.work): one for one in outcomes if not one.work.variation}
+    changed = [one for one in outcomes if one.work.variation]
+    return tuple(
+        _make(one, out, written.get(_key(one.work))) for one in _report_each(changed, watcher)
+    )
+
+
+def _entries(
+    made: Sequence[ReproducedFigure], backend: str, engine: str, trials: int | None, looks: int
+) -> Iterator[ledger.LedgerEntry]:
+    for item in made:
+        scope = item.scope
+        way = ledger.Way(backend, engine, scope.profile, scope.quick, trials, looks, CONFIDENCE)
+        for finding in item.findings:
+            yield ledger.entry(item.exhibit, finding, way)
 
 
 def _whole_verdicts(
