@@ -258,6 +258,16 @@ MALFORMED = {
     "a zip of no axis": (
         swept('zip = [["path.rate", "path.rtt"]]', rates('["1mbit", "2mbit"]')),
         "sweep.zip[0]",
+        "a list of values at path.rtt",
+    ),
+    "a zip of a single value": (
+        swept('zip = [["path.rate", "path.rtt"]]', rates('"1mbit"')),
+        "sweep.zip[0]",
+        "a list of values at path.rate",
+    ),
+    "a zip with a slip": (
+        swept('zip = [["path.rat", "path.rtt"]]', rates('["1mbit", "2mbit"]')),
+        "sweep.zip[0]",
         '"path.rate"',
     ),
     "a zip of unequal axes": (

@@ -1,11 +1,12 @@
 //! Zipped axes, which vary together value by value.
 
+use narrows_base::registry::nearest;
+
 use super::axes::Axis;
 use crate::document::Node;
 use crate::keys::KeyKind;
 use crate::place::Place;
 use crate::problem::Problem;
-use crate::text::one_of;
 
 /// The axes in groups; zipped ones are at the position of the first of them.
 pub(super) fn read(axes: Vec<Axis>, zip: Option<&Node>) -> (Vec<Vec<Axis>>, Vec<Problem>) {
@@ -49,15 +50,12 @@ fn members(
     };
     let (mut members, mut problems) = (Vec::new(), Vec::new());
     for name in names {
-        let text = name.as_text().unwrap_or_default();
-        let named = Place::parse(text);
+        let named = name.as_text().and_then(Place::parse);
         let member = axes.iter().position(|axis| Some(&axis.place) == named.as_ref());
         match member {
             None => {
-                let known: Vec<_> = axes.iter().map(|axis| axis.place.to_string()).collect();
                 let found = format!("{}, which is not an axis", name.describe());
-                let remedy = one_of(text, known.iter().map(String::as_str));
-                problems.push(Problem::value(place, found, remedy));
+                problems.push(Problem::value(place, found, axis_for(name, names, axes)));
             }
             Some(member) if taken[member] || members.contains(&member) => {
                 let found = format!("{} twice", name.describe());
@@ -68,6 +66,19 @@ fn members(
     }
     problems.extend(uneven(place, &members, names.len(), axes));
     if problems.is_empty() { Ok(members) } else { Err(problems) }
+}
+
+/// The remedy for a name in `zip` that is not an axis: a similar axis that `names` lacks, or values.
+fn axis_for(name: &Node, names: &[Node], axes: &[Axis]) -> String {
+    let text = name.as_text().unwrap_or_default();
+    let known = axes.iter().map(|axis| axis.place.to_string());
+    let others: Vec<_> =
+        known.filter(|axis| names.iter().all(|name| name.as_text() != Some(axis))).collect();
+    match (nearest(text, others.iter().map(String::as_str)), Place::parse(text)) {
+        (Some(axis), _) => format!("\"{axis}\""),
+        (None, Some(place)) => format!("a list of values at {place}"),
+        (None, None) => KeyKind::Zip.expects("zip"),
+    }
 }
 
 /// The problem of zipped axes with different numbers of values.
