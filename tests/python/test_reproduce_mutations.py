@@ -295,21 +295,23 @@ def test_sets_of_seeds_are_disjoint() -> None:
     assert first == [1, 1001, 2001]
 
 
-def test_a_claim_that_no_named_rival_makes_fail_is_not_specific() -> None:
+def test_a_claim_that_a_named_rival_meets_is_not_specific() -> None:
     assert claims()["mixed/fig5"].rivals == ("reno", "cubic", "vegas")
     held = judgement(AS_WRITTEN, check(True), verdict="confirmed")
     passing = judgement("reno-for-bbr", check(True), verdict="confirmed")
     failing = judgement("vegas-for-bbr", check(False), verdict="refuted")
-    unnamed = judgement("copa-for-bbr", check(False), verdict="refuted")
+    unnamed = judgement("copa-for-bbr", check(True), verdict="confirmed")
+    silent = judgement("reno-for-bbr", check(None), verdict="undecided")
     assert rivals.is_specific("mixed/fig5", [held]) is None
-    assert rivals.is_specific("mixed/fig5", [held, passing, unnamed]) is None
-    others = [replace(passing, change=RIVALS[rival]) for rival in ("cubic", "vegas")]
-    assert rivals.is_specific("mixed/fig5", [held, passing, unnamed, *others]) is False
-    assert rivals.is_specific("mixed/fig5", [held, passing, failing]) is True
+    assert rivals.is_specific("mixed/fig5", [held, silent, unnamed]) is None
+    others = [replace(silent, change=RIVALS[rival]) for rival in ("cubic", "vegas")]
+    assert rivals.is_specific("mixed/fig5", [held, silent, *others]) is False
+    assert rivals.is_specific("mixed/fig5", [held, silent, failing, unnamed]) is True
+    assert rivals.is_specific("mixed/fig5", [held, passing, failing]) is False
     (*_, row) = rivals.describe([held, passing, failing])
-    told = "confirmed | confirmed | not run | fails | not run | not run | reno, cubic, vegas | yes"
+    told = "confirmed | confirmed | not run | fails | not run | not run | reno, cubic, vegas | no"
     assert row == f"| `mixed/fig5` | {told} |"
-    (*_, row) = rivals.describe([held, passing])
+    (*_, row) = rivals.describe([held, silent])
     assert row.endswith("| reno, cubic, vegas | not known |")
 
 

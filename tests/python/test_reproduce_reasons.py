@@ -178,20 +178,23 @@ def test_the_ledger_says_what_a_verdict_depends_on_and_how_many_checks_are_met()
     assert headline(*found) == "depends (refuted as chosen, confirmed with timers on time)"
 
 
-def test_a_confirmed_claim_that_rivals_meet_as_well_isn_t_specific() -> None:
+def test_a_confirmed_claim_that_a_named_rival_meets_as_well_isn_t_specific() -> None:
     claim, profile = "cs244/fig6", "linux-4.11"
     assert claims()[claim].rivals == ("reno", "cubic", "vegas")
-    found = [judge(claim, "", "confirmed", True)]
-    found += [judge(claim, f"{rival}-for-bbr", "confirmed", True) for rival in ("reno", "cubic")]
 
-    def stand(*more: Judgement) -> tuple[str, str]:
-        made = standing(claim, "confirmed", profile, [*found, *more])
+    def stand(**verdicts: str) -> tuple[str, str]:
+        found = [judge(claim, "", "confirmed", True)]
+        found += [
+            judge(claim, f"{rival}-for-bbr", verdict, verdict == "confirmed")
+            for rival, verdict in verdicts.items()
+        ]
+        made = standing(claim, "confirmed", profile, found)
         return made.verdict, made.more
 
-    vegas = judge(claim, "vegas-for-bbr", "confirmed", True)
-    assert stand(vegas) == (NOT_SPECIFIC, "also with Reno, CUBIC, Vegas")
-    failing = judge(claim, "vegas-for-bbr", "refuted", False)
-    assert stand(failing) == ("confirmed", "also with Reno, CUBIC")
+    fail = {"reno": "refuted", "cubic": "refuted", "vegas": "refuted"}
+    assert stand(**fail) == ("confirmed", "")
+    assert stand(**{**fail, "reno": "confirmed"}) == (NOT_SPECIFIC, "also with Reno")
+    assert stand(**fail, bbr3="confirmed") == ("confirmed", "also with BBRv3")
 
 
 def test_a_verdict_says_which_named_rivals_never_ran() -> None:

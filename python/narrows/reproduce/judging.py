@@ -282,8 +282,8 @@ def version(
     there = [check for check in document.checks if check.statement in failed]
     alike = simulated is None or failed <= _failed_checks(simulated)
     return Check(
-        f"The kernel's version makes the difference: the document's is {profile}.",
-        "The checks that fail here, of the same runs under the document's kernel"
+        f"The version makes the difference: the profile of the document's kernel is {profile}.",
+        "The checks that fail here, of the same runs with the profile of the document's kernel"
         + (", in the simulator, in which they fail with this version, too" if simulated else "")
         + ". Shown if all of them are met there.",
         "; ".join(check.expected for check in there),

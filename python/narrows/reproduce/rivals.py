@@ -13,6 +13,7 @@ from narrows.reproduce.exhibit import Exhibit, Scope
 from narrows.reproduce.judgements import AS_WRITTEN, Judgement
 from narrows.reproduce.negative import ANYWAY, ITSELF, MISSED, NOTICED, control
 
+CONFIRMED = "confirmed"
 SHOWN = {NOTICED: "fails", ANYWAY: "fails anyway", ITSELF: ITSELF}
 
 
@@ -50,14 +51,17 @@ def _describe_rival(under: Judgement, before: Judgement | None) -> str:
 
 
 def is_specific(claim: str, judgements: Iterable[Judgement]) -> bool | None:
-    """Returns True if a rival that the claim names makes it fail.
+    """Returns True if a rival that the claim names makes it fail, and none of them meets it, too.
 
-    None if no judged rival does and others weren't judged.
+    None if no judged rival decides this and others weren't judged.
     """
     found = answers(claim, judgements)
     if not _concerns(claim) or not found:
         return None
-    if any(found.get(rival) == SHOWN[NOTICED] for rival in claims()[claim].rivals):
+    named = [found[rival] for rival in claims()[claim].rivals if rival in found]
+    if CONFIRMED in named:
+        return False
+    if SHOWN[NOTICED] in named:
         return True
     return None if _absent(claim, found) else False
 
@@ -79,7 +83,7 @@ def _absent(claim: str, found: Mapping[str, str]) -> list[str]:
 def also(claim: str, judgements: Iterable[Judgement]) -> list[str]:
     """Returns the rivals with which a claim is confirmed as well."""
     found = answers(claim, judgements) if _concerns(claim) else {}
-    return [rival for rival, answer in found.items() if answer == "confirmed"]
+    return [rival for rival, answer in found.items() if answer == CONFIRMED]
 
 
 def describe(judged: Sequence[Judgement]) -> Iterator[str]:
@@ -96,5 +100,5 @@ def describe(judged: Sequence[Judgement]) -> Iterator[str]:
             told = " | ".join(found.get(rival, "not run") for rival in RIVALS)
             names = ", ".join(claims()[claim].rivals) or "none named"
             specific = {True: "yes", False: "no", None: "not known"}[is_specific(claim, mine)]
-            answer = specific if before == "confirmed" else ""
+            answer = specific if before == CONFIRMED else ""
             yield f"| `{claim}` | {before} | {told} | {names} | {answer} |"

@@ -25,8 +25,8 @@ def standing(claim: str, verdict: str, profile: str, judged: Sequence[Judgement]
     """Returns the verdict on a claim under a profile, after its `verdict` on the chosen testbed.
 
     It depends on the testbed if two decide differently, and is undecided if some leave it open. If
-    no rival that the claim names makes it fail, a confirmed claim isn't specific to BBR. Named
-    rivals without a run are reported. Only whole grids count.
+    a rival that the claim names meets it, too, or none makes it fail, a confirmed claim isn't
+    specific to BBR. Named rivals without a run are reported. Only whole grids count.
     """
     mine = [
         one for one in judged if one.claim == claim and one.profile == profile and not one.quick
