@@ -24,7 +24,7 @@ from narrows.plan import plan
 from narrows.report import Check
 from narrows.reproduce import gather, judging, ledger, make, site
 from narrows.reproduce.catalogue import exhibits, lessons
-from narrows.reproduce.claims import KINDS
+from narrows.reproduce.claims import KINDS, claims
 from narrows.reproduce.exhibit import Data, Exhibit, Finding, Scope
 from narrows.reproduce.gather import FigureCondition, Work
 from narrows.reproduce.judging import crossing, make_note
@@ -538,7 +538,10 @@ def test_every_link_of_the_site_leads_to_a_file_in_it(reproduction):
         text = page.read_text()
         assert "http" not in re.sub(r"http-equiv", "", text)
         for link in Links(text).found:
-            assert (site / link.partition("#")[0]).is_file(), link
+            file, _, place = link.partition("#")
+            target = site / (file or page.name)
+            assert target.is_file(), link
+            assert not place or f'id="{place}"' in target.read_text(), link
 
 
 def test_a_page_tells_the_runs_the_document_s_words_and_that_it_is_quick(reproduction):
@@ -546,7 +549,12 @@ def test_a_page_tells_the_runs_the_document_s_words_and_that_it_is_quick(reprodu
     text = (site / "panaderia-fig9.html").read_text()
     assert re.search(r"1 condition, (3|6|12) runs, seeds 1 to \1; engine 0\.1\.0", text)
     assert "<q>they alternate which flows dominate" in text
-    assert "TCP of linux-6.12, quick: shorter runs, fewer trials<" in text
+    assert "the profile linux-6.12, quick: shorter runs, fewer trials<" in text
+    shows, _, why = text.partition("<h2>Why</h2>")
+    assert "<h2>What it shows</h2>" in shows
+    assert {claim for claim in claims() if f'href="#{claim}"' in shows} == {
+        claim for claim in claims() if f'id="{claim}"' in why
+    }
     assert "The whole figure is made by: narrows reproduce panaderia/fig9<" in text
     assert re.search(r"<pre [^>]*>narrows reproduce panaderia/fig9 --quick[ <]", text)
     index = (site / "index.html").read_text()

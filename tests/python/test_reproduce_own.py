@@ -175,8 +175,8 @@ def test_a_changed_figure_is_shown_with_the_unchanged_one(tmp_path, capsys) -> N
     assert f"page: {page}" in told
     words = page.read_text()
     assert re.findall(r"<h2>(Simulated, .*)</h2>", words) == [
-        "Simulated, with the TCP of linux-6.12, changed: path.rtt=60ms",
-        "Simulated, with the TCP of linux-6.12, as written",
+        "Simulated, with the profile linux-6.12, changed: path.rtt=60ms",
+        "Simulated, with the profile linux-6.12, as written",
     ]
     assert words.count('id="law/less"') == 2
     assert words.count("As written: ") == words.count("Measured with <code>path.rtt=60ms</code>.")

@@ -174,13 +174,25 @@ def _page(
     shown = [way for way in claimed if way.backend == backend]
     quick = all(way.quick for way in ways)
     command = _command(exhibit.identifier, backend, quick=quick) + _options(shown)
-    return _render(out / "site" / page_name(exhibit.identifier), exhibit, versions, command)
+    lines = ledger.lines(entries, own_profiles(), judgements.read_known(out))
+    verdicts = [
+        _row(line, {}) for line in lines if line.claim.identifier in exhibit.claims and line.entries
+    ]
+    path = out / "site" / page_name(exhibit.identifier)
+    return _render(path, exhibit, versions, command, verdicts)
 
 
-def _render(path: Path, exhibit: Exhibit, versions: Sequence[dict[str, Any]], command: str) -> Path:
+def _render(
+    path: Path,
+    exhibit: Exhibit,
+    versions: Sequence[dict[str, Any]],
+    command: str,
+    verdicts: Sequence[ClaimRow] = (),
+) -> Path:
     """Writes the page of a figure that was made in these ways."""
     text = environment().get_template("site-figure.html.jinja").render(
         exhibit=exhibit,
+        verdicts=verdicts,
         lesson=lessons()[exhibit.identifier],
         command=command,
         versions=versions,
@@ -286,10 +298,13 @@ def _note(way: StoredFigure) -> str:
 
 def _label(exhibit: Exhibit, way: StoredFigure, beside_quick: bool) -> str:
     """Names a way of making a figure, and how much of it, if both a quick and a whole one exist."""
-    where = "Simulated" if way.backend == "sim" else f"On the back end {way.backend}"
+    if way.backend == "sim":
+        made = f"Simulated, with the profile {way.profile}"
+    else:
+        made = f"On the back end {way.backend}, with the TCP of {way.profile}"
     small = exhibit.in_words(Scope(way.profile, way.quick))
     extent = small or ("the whole figure" if beside_quick else "")
-    return f"{where}, with the TCP of {way.profile}{f', {extent}' if extent else ''}"
+    return f"{made}, {extent}" if extent else made
 
 
 def _same(item: ledger.LedgerEntry, way: StoredFigure) -> bool:

@@ -2,7 +2,7 @@
 
 name, paper        of an own paper: the first part of its ids, and its title; `profile`, its kernel
 title, source      the title, and the place in the document
-lesson             what the figure shows and why
+lesson             why the figure looks as it does; what it shows is told by the verdicts
 choices            what the document leaves open, and what was chosen
 also               profiles under which it is made beside the document's
 from               "testbed.toml": the file beside it whose `path`, `flows`, `host`, `run` and
