@@ -80,6 +80,25 @@ def growth_until_loss(trial: StoredTrial) -> float | None:
     return sum(grown) / len(grown) / bdp_packets if grown else None
 
 
+def bbr_retransmissions(trial: StoredTrial) -> float | None:
+    """The retransmitted part of what the flows named bbr sent after the warm-up, 0 to 1."""
+    return _retransmissions(trial, "bbr")
+
+
+def cubic_retransmissions(trial: StoredTrial) -> float | None:
+    """The retransmitted part of what the flows named cubic sent after the warm-up, 0 to 1."""
+    return _retransmissions(trial, "cubic")
+
+
+def _retransmissions(trial: StoredTrial, name: str) -> float | None:
+    rows = run_frames.samples(trial, ["sent", "retransmitted"]).sort("time_s")
+    mine = rows.filter(pl.col("name").str.starts_with(name)).group_by("flow")
+    columns = [pl.col(column).cast(pl.Int64) for column in ("sent", "retransmitted")]
+    grown = mine.agg(column.last() - column.first() for column in columns)
+    sent, again = (int(grown[column].sum()) for column in ("sent", "retransmitted"))
+    return again / sent if sent else None
+
+
 def _cubic_and_rtprop(trial: StoredTrial) -> pl.DataFrame:
     """By time: CUBIC's packets in flight, the highest RTprop of BBR (`value`), drops so far."""
     known = run_frames.internal(trial, "min_rtt_ms").group_by("time_s").agg(pl.col("value").max())
