@@ -81,7 +81,7 @@ def test_queues_and_shares_are_as_printed(place: Path) -> None:
     share = {name: f"{100 * values[1]:.0f} %" for name, values in found.items()}
     assert f"Drop-tail keeps {queue['droptail']} of queue" in WORDS
     assert f"CoDel {queue['codel']} and PIE {queue['pie']}, but BBR then has" in WORDS
-    assert f"{share['codel']} and {share['pie']} of the link" in WORDS
+    assert f"{share['codel']} and {share['pie']} of the traffic" in WORDS
     assert f"FQ-CoDel keeps {queue['fq_codel']} and shares evenly" in WORDS
     assert found["fq_codel"][1] == pytest.approx(0.5, abs=0.03)
 
