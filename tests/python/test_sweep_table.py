@@ -39,6 +39,17 @@ def test_a_study_ends_with_a_row_for_each_combination(tmp_path: Path, capsys: Ca
     assert printed[head + 1].count(" ± ") >= 2
 
 
+def test_zipped_axes_show_equal_numbers_too(tmp_path: Path, capsys: Capture) -> None:
+    rates = STUDY.replace('rtt = "20ms"', 'rtt = ["4ms", "20ms"]')
+    run(tmp_path, f'{rates}[sweep]\nzip = [["path.rate", "path.rtt"]]\n')
+    printed = capsys.readouterr().out.splitlines()
+    (head,) = (at for at, line in enumerate(printed) if line.startswith("Rate (Mbit/s)"))
+    assert [" ".join(line.split()[:2]) for line in printed[head + 1 : head + 3]] == [
+        "4, 4",
+        "8, 20",
+    ]
+
+
 def test_parts_are_in_percent_in_the_table_and_on_the_page(tmp_path: Path) -> None:
     bound = '[[check]]\nmetric = "utilization"\nat_least = 0.1\n'
     run(tmp_path, STUDY + bound)

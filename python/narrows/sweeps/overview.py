@@ -359,9 +359,11 @@ def _combine_axes(whole: pl.DataFrame, places: Sequence[str]) -> ChartAxis:
     rows = whole.unique(list(places), maintain_order=True).to_dicts()
     leads = [one for one in all_ if len(one.positions) == len(rows)]
     lead = next((one for one in leads if one.measured), leads[0])
+    told = {row[lead.place]: [one.words[row[one.place]] for one in all_] for row in rows}
+    once = _common_head([one.label for one in all_])  # "BBR" for both flows, but "10, 10"
     words = {
-        row[lead.place]: ", ".join(dict.fromkeys(one.words[row[one.place]] for one in all_))
-        for row in rows
+        value: ", ".join(dict.fromkeys(values) if once else values)
+        for value, values in told.items()
     }
     label = _label([one.label for one in all_])
     return replace(lead, label=label, words={value: words[value] for value in lead.positions})
@@ -369,10 +371,15 @@ def _combine_axes(whole: pl.DataFrame, places: Sequence[str]) -> ChartAxis:
 
 def _label(labels: Sequence[str]) -> str:
     """Returns the label of axes that go together: "Control of flows 1, 2"."""
-    heads = {label.rpartition(" of flow ")[0] for label in labels}
-    if len(heads) == 1 and (head := heads.pop()):
+    if head := _common_head(labels):
         return f"{head} of flows {', '.join(label.rpartition(' ')[2] for label in labels)}"
     return ", ".join(dict.fromkeys(labels))
+
+
+def _common_head(labels: Sequence[str]) -> str:
+    """Returns what labels of several flows have in common: "Control"; empty if they differ."""
+    heads = {label.rpartition(" of flow ")[0] for label in labels}
+    return heads.pop() if len(heads) == 1 else ""
 
 
 def _by_cell(rows: pl.DataFrame) -> Iterator[tuple[int, pl.DataFrame]]:
