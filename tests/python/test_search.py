@@ -210,6 +210,7 @@ def test_bad_input_is_reported(tmp_path: Path) -> None:
         ({"than": "reno"}, "only there"),
         ({"objective": "slower"}, "only there"),
         ({"confirm": "umll"}, "not a back end"),
+        ({"confirm": "capture"}, "not a back end"),
     ):
         with pytest.raises(InputError, match=said):
             search("cubic", tries=1, out=tmp_path, **wrong)  # type: ignore[arg-type]

@@ -136,6 +136,8 @@ def search(
     if confirm is not None and confirm not in NAMES:
         found = f'"{confirm}", which is not a back end'
         raise InputError.at("--confirm", found, one_of(confirm, NAMES))
+    if confirm is not None:
+        get_backend(confirm)  # before the search, since it may lack a kernel
     trying = settings(subject, wanted, beside, than, jobs, memory)
     place = Path(out) if out is not None else OUT / trying.name
     with modules_here():
