@@ -17,7 +17,8 @@ import polars as pl
 import pytest
 from specimens import GOOD, run_cli
 
-from narrows.store import open_result
+from narrows.store import open_result, open_store
+from narrows.store.folders import FOLDERS
 from narrows.store.intact import digest_of, seal
 
 Capture = pytest.CaptureFixture[str]
@@ -509,3 +510,35 @@ def reseal(place: Path) -> None:
         (place / "manifest.json").write_text(json.dumps(seal(manifest, place)))
     except Exception:
         pass
+
+
+@pytest.mark.parametrize("folder", ["parts", "studies"])
+def test_a_store_without_a_folder_is_refused(folder: str, store: Path, capsys: Capture) -> None:
+    shutil.rmtree(store / folder)
+    out = ["--out", str(store.parent / "drawn")]
+    for command in (["store", "ls"], ["store", "gc"], ["export"], ["figure"]):
+        assert run_cli(*command, str(store), *(out if command == ["figure"] else [])) == 2
+        said = capsys.readouterr().err
+        assert said.startswith(f"narrows: error: {store / folder}: found no such directory; ")
+        assert said.count("\n") == 1
+    assert run_cli("store", "check", str(store)) == 1
+    assert capsys.readouterr().out == f"{folder}: no such directory\n1 damaged\n"
+    assert run_cli("store", "check", "--remove", str(store)) == 1
+    assert run_cli("store", "check", str(store)) == 0
+
+
+def test_another_sweep_makes_the_folders_of_a_store_again(originals: Path, store: Path) -> None:
+    for folder in FOLDERS:
+        shutil.rmtree(store / folder)
+    axis = ["--set", 'path.buffer=["1bdp", "4bdp"]']
+    sweep = ["run", str(originals / "good.toml"), *SHORT, *axis, "--out", str(store)]
+    assert run_cli(*sweep) == 0
+    assert len(open_store(store).keys()) == 2
+
+
+def test_a_copy_of_a_store_may_lack_its_empty_folders(store: Path, capsys: Capture) -> None:
+    for folder in ("failures", "locks", "tmp"):
+        shutil.rmtree(store / folder)
+    for command in (["store", "ls"], ["store", "gc"], ["store", "check"], ["export"]):
+        assert run_cli(*command, str(store)) == 0
+    assert not capsys.readouterr().err

@@ -25,7 +25,11 @@ from narrows.store.locks import claim, free_locks
 from narrows.store.owned import private_directory, remove_abandoned
 from narrows.store.parts import NAME, PARTS
 
-FOLDERS = (PARTS, "studies", "failures", "locks", "tmp")
+_LASTING = (PARTS, "studies")
+"""The folders without which a store has lost something."""
+_PASSING = ("failures", "locks", "tmp")
+"""The folders that are empty in a store without failures and processes; a copy may lack them."""
+FOLDERS = (*_LASTING, *_PASSING)
 PAGES = "pages"
 """The folder of the pages of single runs."""
 MERGE = "0" * 32
@@ -70,7 +74,10 @@ class FolderFiles:
 
     def names(self, folder: str) -> list[str]:
         """Returns the names of the files in a folder, ascending."""
-        return sorted(path.name for path in (self.directory / folder).iterdir())
+        if folder in _PASSING and not (self.directory / folder).exists():
+            return []
+        with self._lasting(folder):
+            return sorted(path.name for path in (self.directory / folder).iterdir())
 
     def modification_time(self, name: str) -> float | None:
         """Returns when a file was written, in seconds of the system's clock.
@@ -93,7 +100,7 @@ class FolderFiles:
 
     def parts(self) -> list[str]:
         """Returns the names of all parts, ascending."""
-        with os.scandir(self.directory / PARTS) as entries:
+        with self._lasting(PARTS), os.scandir(self.directory / PARTS) as entries:
             return sorted(
                 entry.name
                 for entry in entries
@@ -102,7 +109,8 @@ class FolderFiles:
 
     def version(self) -> int | None:
         """Returns a number that changes with the parts; None as long as it may miss a change."""
-        changed = (self.directory / PARTS).stat().st_mtime_ns
+        with self._lasting(PARTS):
+            changed = (self.directory / PARTS).stat().st_mtime_ns
         return changed if time.time_ns() - changed > _FRESH_NS else None
 
     def new_directory(self) -> AbstractContextManager[Path]:
@@ -170,9 +178,27 @@ class FolderFiles:
         ):
             remedy = "a new or empty directory, or one of an earlier sweep,"
             raise StoreError.at(str(self), "something that is no store of runs", remedy)
+        self.make_folders()
+        remove_abandoned(self.directory / "tmp")
+
+    def missing_folders(self) -> list[str]:
+        """Returns the folders that the store has lost."""
+        return [name for name in _LASTING if not (self.directory / name).exists()]
+
+    def make_folders(self) -> None:
+        """Makes the folders that there aren't."""
         for folder in FOLDERS:
             (self.directory / folder).mkdir(parents=True, exist_ok=True)
-        remove_abandoned(self.directory / "tmp")
+
+    @contextmanager
+    def _lasting(self, folder: str) -> Iterator[None]:
+        """Raises StoreError if the block doesn't find the folder, since the store has lost it."""
+        try:
+            yield
+        except FileNotFoundError:
+            remedy = "the folder of a store, which another sweep makes again,"
+            found = "no such directory"
+            raise StoreError.at(str(self.directory / folder), found, remedy) from None
 
     def check(self) -> None:
         """Raises StoreError for a folder that leads out of the store: its files may be removed."""

@@ -60,6 +60,8 @@ def free_locks(folder: Path, remove: bool = True) -> list[Path]:
 
     Without `remove` it changes nothing.
     """
+    if not folder.exists():
+        return []
     return [path for path in sorted(folder.iterdir()) if _remove_if_free(path, remove)]
 
 

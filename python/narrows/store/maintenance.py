@@ -58,6 +58,7 @@ def collect(store: Store, remove: bool = True) -> Garbage:
     failures = tuple(sorted(store.failures().keys() - wanted))
     gone = tuple(store.leftovers(remove))
     if remove:
+        store.files.make_folders()
         if runs:
             store.discard(*runs)
         store.forget_failures(failures)
@@ -65,10 +66,16 @@ def collect(store: Store, remove: bool = True) -> Garbage:
 
 
 def damage(store: Store, remove: bool = False) -> Iterator[tuple[str, str]]:
-    """Yields everything damaged with its problem: parts, runs, studies.
+    """Yields everything damaged with its problem: folders, parts, runs, studies.
 
-    With `remove` it is removed, and the next sweep makes it again.
+    With `remove` it is removed, or made again if it is a folder; the next sweep does the rest.
     """
+    missing = store.files.missing_folders()
+    yield from ((folder, "no such directory") for folder in missing)
+    if remove:
+        store.files.make_folders()
+    elif missing:
+        return
     broken = dict(store.damaged_parts())
     if remove:
         store.drop_parts(broken)

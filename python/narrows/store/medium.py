@@ -83,6 +83,12 @@ class StoreFiles(Protocol):
     def begin(self, mark: str) -> None:
         """Prepares for a new store; raises StoreError in a place with other contents."""
 
+    def missing_folders(self) -> list[str]:
+        """Returns the folders that the store has lost."""
+
+    def make_folders(self) -> None:
+        """Makes the folders that there aren't."""
+
     def check(self) -> None:
         """Raises StoreError for anything that leads out of the store."""
 

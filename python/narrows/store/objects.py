@@ -170,6 +170,13 @@ class Bucket:
     def begin(self, mark: str) -> None:
         """Does nothing: folders are parts of names."""
 
+    def missing_folders(self) -> list[str]:
+        """Returns none, since folders are parts of names."""
+        return []
+
+    def make_folders(self) -> None:
+        """Does nothing: folders are parts of names."""
+
     def check(self) -> None:
         """Does nothing: no object leads elsewhere."""
 

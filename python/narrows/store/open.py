@@ -39,6 +39,8 @@ def create_store(path: Place) -> Store:
     files = _files(path)
     if files.has(MARK):
         store = open_store(path)
+        with writing(Path(str(files))):
+            files.make_folders()
         if store.directory is not None:
             store.leftovers(remove=True)
         return store
