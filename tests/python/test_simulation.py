@@ -113,6 +113,35 @@ def test_impossible_changes_are_reported_and_change_nothing(spec: Path) -> None:
         with pytest.raises(nw.InputError, match=told):
             call()
     assert simulation.document["changes"] == [{"at": "1s", "end": True}]
+
+
+def test_the_record_outlives_the_end_of_the_run(spec: Path, tmp_path: Path) -> None:
+    simulation = nw.Simulation(spec)
+    simulation.run_until("1s")
+    simulation.change(rate="5mbit")
+    before, tables = simulation.toml, simulation.finish()
+    assert simulation.is_over
+    assert simulation.toml == before
+    recorded = tmp_path / "recorded.toml"
+    recorded.write_text(simulation.toml)
+    again = nw.run(recorded, out=tmp_path / "again")
+    samples = tables["flow_samples"]
+    assert again.table("flow_samples").select(samples.columns).equals(samples)
+
+
+def test_a_finished_run_refuses_everything_else(spec: Path) -> None:
+    simulation = nw.Simulation(spec)
+    simulation.run_until("1s")
     simulation.finish()
-    with pytest.raises(RuntimeError, match="finished"):
-        simulation.run_for(1)
+    told = r"simulation: found a run that was finished; a fork made before `finish`, or a new"
+    for call in (
+        lambda: simulation.run_for(1),
+        lambda: simulation.run_until("2s"),
+        lambda: simulation.change(rate="5mbit"),
+        lambda: simulation.add({"cca": "cubic"}),
+        lambda: simulation.flows,
+        simulation.fork,
+        simulation.finish,
+    ):
+        with pytest.raises(nw.InputError, match=told):
+            call()

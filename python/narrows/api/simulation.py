@@ -62,7 +62,16 @@ class Simulation:
         Simulator().check(made)
         self._scenario = made
         with translate_errors(_native):
-            self._native: Native = _native.Simulation(*parts(made))
+            self._running: Native | None = _native.Simulation(*parts(made))
+        self._record: dict[str, Any] = {}
+
+    @property
+    def _native(self) -> Native:
+        """The run, until it is finished; raises InputError after that."""
+        if self._running is None:
+            remedy = "a fork made before `finish`, or a new Simulation,"
+            raise InputError.at("simulation", "a run that was finished", remedy)
+        return self._running
 
     def run_until(self, time: str | float) -> None:
         """Runs up to and including `time`, which is a text such as "12.5s" or a number of seconds.
@@ -88,7 +97,7 @@ class Simulation:
     @property
     def is_over(self) -> bool:
         """True once the run has ended."""
-        return self._native.is_over
+        return self._running is None or self._native.is_over
 
     @property
     def flows(self) -> dict[str, dict[str, Any]]:
@@ -172,7 +181,7 @@ class Simulation:
         copy._file = self._file
         copy._document, copy._scenario = dict(self._document), dict(self._scenario)
         with translate_errors(_native):
-            copy._native = self._native.fork()
+            copy._running, copy._record = self._native.fork(), {}
         return copy
 
     @property
@@ -181,8 +190,10 @@ class Simulation:
 
         If the run hasn't ended, the last change ends it at the current time. Given to
         `narrows.run`, the document produces the same tables. It leaves out the checks, since they
-        are about the whole run.
+        are about the whole run. It stays the same after `finish`.
         """
+        if self._running is None:
+            return self._record
         document = {key: value for key, value in self._document.items() if key != "check"}
         if self._native.is_over:
             return document
@@ -196,9 +207,14 @@ class Simulation:
         return to_toml(self.document)
 
     def finish(self) -> Mapping[str, pl.DataFrame]:
-        """Ends the run now, and returns its tables by name, as a back end writes them."""
+        """Ends the run now, and returns its tables by name, as a back end writes them.
+
+        After that only `toml` and `document` are left; everything else raises InputError.
+        """
+        running, self._record = self._native, self.document
+        self._running = None
         with translate_errors(_native):
-            return NativeTables(self._native.finish().tables)
+            return NativeTables(running.finish().tables)
 
     def _flow_names(self) -> Iterator[str]:
         return (flow["name"] for flow in self._scenario["flows"])
