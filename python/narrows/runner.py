@@ -14,7 +14,7 @@ from narrows.execute.cost import LOAD_PER_CPU_S
 from narrows.execute.cost import load as load_of
 from narrows.execute.job import make
 from narrows.execute.reproducer import write_reproducer
-from narrows.plan import Cell, Plan, plan
+from narrows.plan import Cell, Plan, Trial, plan
 from narrows.spec import CheckedSpecification, Override, ResultCheck, SpecificationText, load
 from narrows.spec.located import with_lines
 from narrows.spec.values import values_in
@@ -188,6 +188,13 @@ def _report(result: Result) -> None:
     write_report(result.path)
 
 
+def _in_trial(error: InputError, trial: Trial) -> InputError:
+    """Returns an error with the trial in which it came up."""
+    where = f"in trial {trial.number} (seed {trial.seed})"
+    problems = (replace(one, found=f"{one.found}, {where}") for one in error.problems)
+    return type(error)(problems)
+
+
 class _DraftCache(Cache):
     """Writes trials into a draft; only their summaries stay in memory."""
 
@@ -212,6 +219,8 @@ class _DraftCache(Cache):
         if isinstance(error, EngineError):
             file = write_reproducer(self._draft.final, self._text, job.trial, {}, error.words)
             raise EngineError(error.words, None if file is None else str(file)) from None
+        if isinstance(error, InputError) and len(self._draft.plan.trials) > 1:
+            raise _in_trial(error, job.trial) from error.__cause__
         raise error
 
     def keep(self, job: Job, made: FinishedJob) -> None:

@@ -254,6 +254,15 @@ def test_an_exception_that_is_no_error_passes_unchanged():
         native(wrong(on_ack=on_ack))
 
 
+def test_an_exception_names_its_trial_if_there_are_several(tmp_path):
+    spec = write(tmp_path, GOOD.replace("pass", "raise ValueError('oh')"))
+    with allowing([tmp_path]), pytest.raises(SpecError, match=r"in trial ([12]) \(seed \1\); "):
+        runner.run(spec, ["run.trials=2"], out=tmp_path / "several")
+    with allowing([tmp_path]), pytest.raises(SpecError, match="ValueError: oh") as caught:
+        runner.run(spec, out=tmp_path / "one")
+    assert "trial" not in str(caught.value)
+
+
 def test_a_module_next_to_the_specification_is_found_and_belongs_to_the_hash(tmp_path):
     spec = write(tmp_path)
     first = plan(load(spec).spec, "1")

@@ -113,7 +113,11 @@ def run(
     ] = None,
     allow_code: AllowCode = None,
 ) -> None:
-    """Run a specification or a study; resume where it stopped."""
+    """Run a specification or a study; a study resumes where it stopped.
+
+    The trials of one combination are stored together, at the end; with --jobs N one by one, as in
+    a study.
+    """
     from narrows.runner import prepare
     from narrows.store import CaptureOptions
 
