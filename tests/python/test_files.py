@@ -92,6 +92,24 @@ def test_standard_input_is_read_with_a_limit(tmp_path: Path) -> None:
     assert "more than 10,000,000 bytes" in done.stderr
 
 
+@pytest.mark.parametrize("name", ["-", "/dev/stdin"])
+def test_standard_input_may_be_a_file(name: str, tmp_path: Path) -> None:
+    spec, drawn = Path(write(tmp_path)), str(tmp_path / "drawn.svg")
+    with spec.open() as file:
+        done = narrows("run", name, "--out", str(tmp_path / "out"), stdin=file)
+    assert (done.returncode, done.stderr) == (0, "")
+    with spec.open() as file:
+        done = narrows("figure", name, "--out", drawn, stdin=file)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_network_is_drawn_of_a_piped_specification(tmp_path: Path) -> None:
+    drawn = tmp_path / "drawn.svg"
+    done = narrows("figure", "-", "--out", str(drawn), input=GOOD)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert drawn.is_file()
+
+
 def test_a_limit_holds_for_a_file_that_says_it_is_empty() -> None:
     with pytest.raises(OSError, match="more than 3 bytes"):
         read_limited(Path("/proc/self/status"), 3)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from narrows.cli.help import WholeGroup
-from narrows.cli.options import AsJson, Sets, overrides
+from narrows.cli.options import AsJson, Sets, overrides, source
 from narrows.cli.output import print_lines, print_result
 from narrows.cli.status import DONE, FAILED
 
@@ -47,7 +47,7 @@ def script(
     sets: Sets = None,
 ) -> None:
     """Print the commands of a run, to be typed by hand; no host is contacted."""
-    print_script(spec, overrides(sets or [], None, None), inventory)
+    print_script(source(spec), overrides(sets or [], None, None), inventory)
 
 
 def print_script(

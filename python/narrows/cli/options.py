@@ -12,7 +12,7 @@ import typer
 from narrows.errors import InputError
 
 if TYPE_CHECKING:
-    from narrows.spec import Override
+    from narrows.spec import Override, SpecificationText
 
 Backend = Annotated[
     str,
@@ -78,9 +78,20 @@ AllowCode = Annotated[
 ]
 
 
-def source(spec: str) -> str:
-    """Returns the path of a specification; "-" is the standard input."""
-    return "/dev/stdin" if spec == "-" else spec
+def source(spec: str) -> str | SpecificationText:
+    """Returns the path of a specification, or its text if it can be read only once.
+
+    "-" is the standard input.
+    """
+    from narrows.files import STANDARD_INPUT
+    from narrows.spec import SpecificationText
+    from narrows.spec.reading import read_file
+
+    path = Path(STANDARD_INPUT if spec == "-" else spec)
+    again = path.is_file() or path.is_dir() or not path.exists()
+    if again and str(path) != STANDARD_INPUT:
+        return spec
+    return SpecificationText(read_file(path), path.stem)
 
 
 def is_of_paper(path: Path) -> bool:

@@ -17,6 +17,7 @@ from narrows.cli.options import (
     Sets,
     permission,
     refuse_options,
+    source,
 )
 from narrows.cli.output import print_json, print_lines, print_result
 from narrows.cli.status import reading
@@ -269,7 +270,7 @@ def _draw_network(spec: str, sets: list[str], out: Path | None) -> None:
     from narrows.store import slug
     from narrows.store.atomic import write_text, writing
 
-    scenario = plan(load(spec, sets).spec, "").trials[0].scenario
+    scenario = plan(load(source(spec), sets).spec, "").trials[0].scenario
     drawn = svg(scenario)
     if out is None and not sys.stdout.isatty():
         print_lines([drawn.rstrip()])

@@ -22,6 +22,7 @@ from narrows.cli.options import (
     overrides,
     permission,
     refuse_options,
+    source,
 )
 from narrows.cli.output import hint, print_json, print_lines, print_result
 from narrows.cli.places import as_path
@@ -162,20 +163,15 @@ def run(
 
 
 def _readable(spec: str) -> str | SpecificationText:
-    """Returns the path of a specification, or its text if it can be read only once.
+    """Returns the `source` of a specification.
 
     Raises InputError for the study of a paper, which another command runs.
     """
-    from narrows.spec import SpecificationText
-    from narrows.spec.reading import read_file
-
-    path = Path("/dev/stdin" if spec == "-" else spec)
+    path = Path(spec)
     if is_of_paper(path):
         remedy = f"`narrows reproduce {as_path(path if path.is_dir() else path.parent)}`"
         raise InputError.at(spec, "a study of a published figure", remedy)
-    if path.is_file() or path.is_dir() or not path.exists():
-        return spec
-    return SpecificationText(read_file(path), path.stem)
+    return source(spec)
 
 
 def is_study(given: str | SpecificationText, changes: list[Override]) -> bool:
