@@ -52,6 +52,16 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("import fair.toml", "or ss (its lines are no table)"),
         ("import a.pcapng", "`narrows analyze`, which reads captures, would be right"),
         ("analyze whole.json", "`narrows import` for what iperf3 writes would be right"),
+        ("run --check fair.toml --out x", "run: found --out with --check; the command without"),
+        ("run --check fair.toml --pcap", "run: found --pcap with --check; the command without"),
+        ("run fair.toml --set path.rate=1mbit --set path.rate=2mbit",
+         "--set: found path.rate=1mbit beside path.rate=2mbit; one of the two would be right"),
+        ("figure fair.toml --set flows.0.cca=reno --set flows[0].cca=cubic",
+         "--set: found flows.0.cca=reno beside flows[0].cca=cubic; one of the two would be"),
+        ("evaluate cubic --only ''", '--only: found ""; names of situations, separated by'),
+        ("list schema extra", 'list: found "extra" beside schema; `narrows list schema` alone'),
+        ("list results law other", 'list: found "other" beside results; one directory would be'),
+        ("open law --runs", "--runs: found law, which is no sweep; the command without it"),
         ("evaluate mine.py", 'found "mine.py"; "mine:NAME", with the name of its class, would'),
     ],
 )  # fmt: skip
@@ -124,3 +134,30 @@ def test_a_figure_of_runs_without_a_study_says_so(capsys: pytest.CaptureFixture[
     capsys.readouterr()
     assert main(["figure", "two"]) == 2
     assert "two: found runs of no study, such as those of a compar" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        ("lines --trial 3", "--trial for lines"),
+        ("heatmap --by path.buffer", "--by for heatmap"),
+        ("lines --y path.buffer", "--y for lines"),
+        ("cwnd --metric utilization", "--metric for cwnd"),
+    ],
+)
+def test_a_figure_refuses_options_that_it_does_not_use(
+    words: str, option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("two.toml").write_text(SWEEP)
+    assert main(["run", "two.toml", "--out", "two"]) == 0
+    assert main(["figure", "two", *words.split()]) == 2
+    assert f"figure: found {option}, which doesn't use it; the" in capsys.readouterr().err
+
+
+def test_a_check_counts_the_trials_and_the_filtered_combinations(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Path("two.toml").write_text(SWEEP)
+    words = ["--trials", "3", "--filter", "path.buffer=1bdp"]
+    assert main(["run", "--check", "two.toml", *words]) == 0
+    assert capsys.readouterr().out == "two.toml: valid; 6 runs of 2 combinations\n"

@@ -206,7 +206,7 @@ class SweepResult(_Tables):
         y: str | None = None,
         by: str | None = None,
         where: Sequence[str] = (),
-        trial: int = 1,
+        trial: int | None = None,
         ylim: str | None = None,
         xscale: str | None = None,
     ) -> Drawing:
@@ -214,7 +214,8 @@ class SweepResult(_Tables):
 
         `x`, `y` and `by` are axes such as "path.buffer", `metric` a column,
         `where` conditions such as "path.rate=40mbit,80mbit", `ylim` "auto" or
-        "0.9:1", `xscale` "linear" or "log". Raises InputError.
+        "0.9:1", `xscale` "linear" or "log", `trial` that of a figure of one run, by default 1.
+        Raises InputError.
         """
         from narrows.sweeps.figure import describe
 
@@ -242,7 +243,7 @@ class SweepResult(_Tables):
         y: str | None = None,
         by: str | None = None,
         where: Sequence[str] = (),
-        trial: int = 1,
+        trial: int | None = None,
         ylim: str | None = None,
         xscale: str | None = None,
     ) -> Interactive:

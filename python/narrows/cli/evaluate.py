@@ -10,6 +10,7 @@ import typer
 from narrows.cli.options import AllowCode, AsJson, Backend, Jobs, Out, permission
 from narrows.cli.output import print_result
 from narrows.cli.status import DONE, FAILED
+from narrows.errors import InputError
 
 
 def add(app: typer.Typer) -> None:
@@ -43,11 +44,11 @@ def evaluate(
         ),
     ] = None,
     only: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="NAMES", help="Only these situations of the suite, separated by commas."
         ),
-    ] = "",
+    ] = None,
     trials: Annotated[
         int | None,
         typer.Option(metavar="N", min=3, help="Trials of each situation; by default the suite's."),
@@ -74,7 +75,7 @@ def evaluate(
         made = judged(
             controls,
             suite=suite,
-            only=[name for name in only.split(",") if name],
+            only=_names_in(only),
             beside=None if beside is None else [name for name in beside.split(",") if name],
             trials=trials,
             backend=backend,
@@ -86,3 +87,11 @@ def evaluate(
         )
     print_result(made.document, made.lines, as_json)
     raise typer.Exit(DONE if made.good else FAILED)
+
+
+def _names_in(only: str | None) -> list[str]:
+    """Returns the situations of `--only`, none if it isn't given; raises InputError for no name."""
+    names = [name for name in (only or "").split(",") if name]
+    if only is not None and not names:
+        raise InputError.at("--only", f'"{only}"', "names of situations, separated by commas,")
+    return names

@@ -15,6 +15,7 @@ from narrows.cli.options import (
     Jobs,
     Out,
     Sets,
+    check_sets,
     permission,
     source,
 )
@@ -121,6 +122,7 @@ def reproduce(
             "--set",
             metavar="PLACE=VALUE",
             help="Change a value in all conditions (path.rtt=50ms), beside the unchanged figure.",
+            callback=check_sets,
         ),
     ] = None,
     mutations: Annotated[

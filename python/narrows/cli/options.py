@@ -23,10 +23,31 @@ Backend = Annotated[
         "hosts:NAME, the machines of the inventory NAME.toml.",
     ),
 ]
+
+
+def check_sets(sets: list[str] | None) -> list[str] | None:
+    """Returns the changes; raises InputError for two of the same place."""
+    if not sets or len(sets) < 2:
+        return sets
+    from narrows.spec import spell
+
+    first: dict[str, str] = {}
+    for text in sets:
+        written = text.partition("=")[0]
+        place = spell(written) or written
+        if place in first:
+            raise InputError.at("--set", f"{first[place]} beside {text}", "one of the two")
+        first[place] = text
+    return sets
+
+
 Sets = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="PLACE=VALUE", help="Change a value: path.buffer=4bdp, flows.0.cca=reno."
+        "--set",
+        metavar="PLACE=VALUE",
+        help="Change a value: path.buffer=4bdp, flows.0.cca=reno.",
+        callback=check_sets,
     ),
 ]
 Filters = Annotated[

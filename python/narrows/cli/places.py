@@ -12,6 +12,7 @@ import typer
 from narrows.cli.options import AsJson, Out, Png
 from narrows.cli.output import print_json, print_lines, print_result
 from narrows.cli.status import reading
+from narrows.errors import InputError
 from narrows.words import align
 
 RESULTS = "narrows-results"
@@ -55,6 +56,8 @@ def open_(
     from narrows.report.results_index import page_of, write_index
     from narrows.store import is_store, location
 
+    if runs and not is_store(place):
+        raise InputError.at("--runs", f"{place}, which is no sweep", "the command without it")
     single = is_store(place) or (location(place) / "manifest.json").is_file()  # type: ignore[operator]
     with reading(place):
         if rebuild or png or runs:

@@ -189,8 +189,9 @@ def figure(
         str | None, typer.Option(metavar="SCALE", help="An x axis of numbers: linear or log.")
     ] = None,
     trial: Annotated[
-        int, typer.Option(metavar="N", help="The trial, for a figure of one run.")
-    ] = 1,
+        int | None,
+        typer.Option(metavar="N", help="The trial, for a figure of one run; by default 1."),
+    ] = None,
     form: Annotated[
         str,
         typer.Option("--format", metavar="FORMS", help="One or several of png, svg, pdf, html."),

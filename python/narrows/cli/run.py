@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 _OF_ONE_RUN = ("force", "pcap", "snaplen", "ipv6", "qlog", "qlog_draft", "png", "watched")
 """Options that don't apply to a study, nor to a specification that is run as a study."""
+_OF_A_RUN = (*_OF_ONE_RUN, "dry_run", "out", "metrics", "jobs", "cluster")
+"""Options that don't apply to a check."""
 
 
 def add(app: typer.Typer) -> None:
@@ -123,7 +125,9 @@ def run(
     from narrows.store import CaptureOptions
 
     if check:
-        _check(specs, sets or [], backend, as_json, allow_code)
+        refuse_options(context, "run", _OF_A_RUN, "with --check")
+        with permission(allow_code, sets):
+            _check(specs, overrides(sets or [], trials, seed), filters or (), backend, as_json)
         return
     if len(specs) > 1:
         raise InputError.at("SPEC", f"{len(specs)} specifications", "one, or --check")
@@ -183,22 +187,25 @@ def is_study(given: str | SpecificationText, changes: list[Override]) -> bool:
 
 
 def _check(
-    specs: list[str], sets: list[str], backend: str, as_json: bool, allow_code: list[str] | None
+    specs: list[str],
+    changes: list[Override],
+    filters: Sequence[str],
+    backend: str,
+    as_json: bool,
 ) -> None:
     """Checks specifications and studies; raises InputError with the problems of all."""
     from narrows.sweeps import prepare
 
     found: list[dict[str, Any]] = []
     problems: list[Problem] = []
-    with permission(allow_code, sets):
-        for spec in specs:
-            try:
-                job = prepare(_readable(spec), sets, backend=backend)
-            except InputError as error:
-                problems += error.problems
-                continue
-            counts = {"combinations": len(job.cells), "runs": len(job.runs)}
-            found.append({"spec": spec, "name": job.name, **counts})
+    for spec in specs:
+        try:
+            job = prepare(_readable(spec), changes, filters=filters, backend=backend)
+        except InputError as error:
+            problems += error.problems
+            continue
+        counts = {"combinations": len(job.cells), "runs": len(job.runs)}
+        found.append({"spec": spec, "name": job.name, **counts})
     if as_json:
         print_json({"right": found, "wrong": [str(problem) for problem in problems]})
     else:

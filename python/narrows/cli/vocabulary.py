@@ -12,6 +12,7 @@ import typer
 from narrows.cli.options import AsJson, Backend
 from narrows.cli.output import hint, print_json
 from narrows.cli.places import RESULTS, list_results
+from narrows.errors import InputError
 
 
 def add(app: typer.Typer) -> None:
@@ -58,6 +59,10 @@ _MEANING = {
 }
 
 
+_MOST_NAMES = {ListKind.RESULTS: 1, ListKind.SCHEMA: 0}
+"""The names that some kinds take at most."""
+
+
 def list_(
     kind: Annotated[
         str | None,
@@ -86,6 +91,10 @@ def list_(
         for name in (kind, *(names or ())):
             _list_by_name(name, backend, as_json)
         return
+    most = _MOST_NAMES.get(ListKind(kind))
+    if names and most is not None and len(names) > most:
+        remedy = "one directory" if most else f"`narrows list {kind}` alone"
+        raise InputError.at("list", f'"{names[most]}" beside {kind}', remedy)
     if kind == ListKind.RESULTS:
         list_results(names[0] if names else RESULTS, as_json)
         return

@@ -28,6 +28,18 @@ from narrows.store.stored_run import run_tables
 from narrows.sweeps.export import frame
 from narrows.sweeps.overview import web_classes
 
+_SWEEPS = frozenset(entry.name for entry in figures.of("sweep"))
+_USED_BY: Mapping[str, frozenset[str]] = {
+    "metric": frozenset(("lines", "heatmap", "box", "cdf")),
+    "x": frozenset(("share", "lines", "heatmap", "box")),
+    "y": frozenset(("heatmap",)),
+    "by": _SWEEPS - {"heatmap"},
+    "ylim": _SWEEPS,
+    "xscale": _SWEEPS,
+    "trial": frozenset(entry.name for entry in figures.of("run")),
+}
+"""The figures that use an option."""
+
 
 def default_name(place: Place) -> str:
     """Returns the default figure: for a run its timeline, for a sweep its main subject.
@@ -55,7 +67,7 @@ def describe(
     y: str | None = None,
     by: str | None = None,
     where: Sequence[str] = (),
-    trial: int = 1,
+    trial: int | None = None,
     ylim: str | None = None,
     xscale: str | None = None,
 ) -> Figure:
@@ -71,8 +83,10 @@ def describe(
         known = list(figures.CATALOGUE)
         raise InputError.at("NAME", f"{quote(name)}, which is not a figure", one_of(name, known))
     ends, scale = _ends(ylim), _scale(xscale)
+    options = {"metric": metric, "x": x, "y": y, "by": by, "ylim": ylim, "xscale": xscale}
+    _refuse_ignored(entry, {**options, "trial": trial})
     if entry.of == "run":
-        figure = _of_run(place, name, where, trial)
+        figure = _of_run(place, name, where, trial or 1)
         if not figure.panels:
             found = f"{quote(name)}, for which this run has nothing to show"
             raise InputError.at("NAME", found, "another figure, such as timeline")
@@ -90,6 +104,14 @@ def describe(
         readers=web_classes(values_in(_record(place, title).get("spec", {}))),
     )  # fmt: skip
     return figures.describe_sweep(name, rows, view)
+
+
+def _refuse_ignored(entry: figures.CatalogueEntry, options: Mapping[str, object]) -> None:
+    """Raises InputError for an option that the figure doesn't use."""
+    for option, value in options.items():
+        if value is not None and entry.name not in _USED_BY[option]:
+            found = f"--{option} for {entry.name}, which doesn't use it"
+            raise InputError.at("figure", found, "the command without it")
 
 
 def _ends(written: str | None) -> tuple[float, float] | Literal["auto"] | None:
