@@ -24,8 +24,8 @@ _NESTED = ("figures", "metrics")
 def listing(kind: str, backend: str = "sim", names: Sequence[str] = ()) -> list[Row]:
     """Returns the rows for a kind, such as "ccas" or "paths", on `backend`; only those of `names`.
 
-    A name means the entry that has it, or all entries whose name contains it. Raises InputError for
-    a name without entries.
+    A name means the entry that has it, all entries whose name contains it, or those with an option
+    of this name. Raises InputError for a name without entries.
     """
     rows = list(_LISTINGS[kind]())
     if backend != "sim" and kind in ("ccas", "queues", "profiles"):
@@ -105,12 +105,13 @@ def count(kind: str) -> int | None:
 
 def _select_rows(rows: Sequence[Row], kind: str, name: str) -> Iterator[Row]:
     """Yields the entries called `name`, or whose names contain it, below their headings."""
-    known = [own.strip() for own, _ in rows]
+    names = _names(kind, rows)
+    known = [own.strip() for own, _ in rows] if kind in _NESTED else names
     wanted = {name} if name in known else {own for own in known if name in own}
+    wanted = wanted or set(_with_option(kind, rows, name))
     if not wanted:
-        raise InputError.at(
-            "list", f'"{name}", which is not one of the {kind}', one_of(name, known)
-        )
+        wrong = f"{quote(name)}, which is not one of the {kind}"
+        raise InputError.at("list", wrong, one_of(name, names))
     for entry in _entries(rows):
         if entry[0][0] in wanted:
             yield from entry

@@ -30,6 +30,11 @@ def begin_lower(text: str) -> str:
     return text[:1].lower() + text[1:]
 
 
+def with_article(noun: str) -> str:
+    """Returns a noun after "a" or "an"."""
+    return f"an {noun}" if noun[:1].lower() in "aeio" else f"a {noun}"
+
+
 def count_of(number: int, thing: str) -> str:
     """Returns the number with its noun, whose plural needs only an s: "1 run", "2,000 runs"."""
     return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"

@@ -62,6 +62,16 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("list schema extra", 'list: found "extra" beside schema; `narrows list schema` alone'),
         ("list results law other", 'list: found "other" beside results; one directory would be'),
         ("open law --runs", "--runs: found law, which is no sweep; the command without it"),
+        ("list ccas zzz", "which is not one of the ccas; one of bbr, bbr2, "),
+        ("list paths satellite", "which is not one of the paths; one of raspberry-pi, "),
+        ("compare fair.toml --backends sim,sim",
+         '"sim,sim", which has sim more than once; two or three, such as "sim,uml", would'),
+        ("reproduce still-true --list", "found --list with still-true, which judges anew each"),
+        ("hosts check nofile.toml", 'INVENTORY: found "nofile.toml", but no such file; an inv'),
+        ("hosts check nofile.toml", " at nofile.toml or "),
+        ("run fair.toml --dry-run --backend hosts:none --set host.jitter=0s",
+         '--backend: found "hosts:none", but no'),
+        ("list results none", "results, which `narrows run` makes, would be right"),
         ("evaluate mine.py", 'found "mine.py"; "mine:NAME", with the name of its class, would'),
     ],
 )  # fmt: skip
@@ -134,6 +144,22 @@ def test_a_figure_of_runs_without_a_study_says_so(capsys: pytest.CaptureFixture[
     capsys.readouterr()
     assert main(["figure", "two"]) == 2
     assert "two: found runs of no study, such as those of a compar" in capsys.readouterr().err
+
+
+def test_a_condition_that_does_not_occur_leads_to_all_that_do(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Path("two.toml").write_text(SWEEP)
+    assert main(["run", "two.toml", "--out", "two"]) == 0
+    assert main(["figure", "two", "lines", "--where", "path.buffer=3bdp"]) == 2
+    assert '"path.buffer=3bdp"; one of 1bdp, 2bdp would be right' in capsys.readouterr().err
+
+
+def test_an_option_is_listed_with_the_controls_that_have_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["list", "ccas", "hystart"]) == 0
+    assert capsys.readouterr().out.startswith("cubic")
 
 
 @pytest.mark.parametrize(

@@ -373,7 +373,7 @@ def test_the_command_draws_sweeps_and_runs(tmp_path: Path, capsys: Capture) -> N
         assert run_cli("figure", out, *wrong) == 2
     said = capsys.readouterr().err
     assert "Traceback" not in said
-    assert 'found "path.rate=1mbit"; "4mbit" would be right' in said
+    assert 'found "path.rate=1mbit"; one of 4mbit, 8mbit would be right' in said
     assert run_cli("list", "figures") == 0
     assert "heatmap" in capsys.readouterr().out
 

@@ -299,7 +299,7 @@ def test_runs_share_nothing(tmp_path):
     [
         ("x = 1", r'flows\[0\].cca: found no "Mine" in mine.py; a class with the methods'),
         ("class Min: pass", 'found no "Mine" in mine.py; "Min" would be right'),
-        ("Mine = 3", "found a int, which is not a class"),
+        ("Mine = 3", "found an int, which is not a class"),
         ("class Mine: pass", "found a class without on_ack; a class with the methods on_ack"),
         ("import nowhere", "found ModuleNotFoundError: .* in line 1 of mine.py: import nowhere"),
         ("class Mine(:", r"found SyntaxError: .*mine.py, line 1"),

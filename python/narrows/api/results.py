@@ -11,7 +11,7 @@ from narrows import figures
 from narrows.api.page import Interactive, block
 from narrows.errors import InputError
 from narrows.late import pl
-from narrows.spec.suggest import one_of
+from narrows.spec.suggest import number_to, one_of
 from narrows.store import Place, Result, is_store, location, open_store, states
 from narrows.store import open_result as open_directory
 from narrows.words import count_of
@@ -115,7 +115,7 @@ class RunResult(Result, _Tables):
                 "plot", f'"{name}", which is not a figure of a run', one_of(name, known)
             )
         if not 1 <= trial <= len(self.trials):
-            raise InputError.at("trial", str(trial), f"a number from 1 to {len(self.trials)}")
+            raise InputError.at("trial", str(trial), number_to(len(self.trials)))
         run = self.trials[trial - 1]
         made = figures.describe(name, run.scenario, run.columns, self.groups)
         return of_trial(made, trial, len(self.trials))

@@ -17,7 +17,7 @@ from narrows.late import pl
 from narrows.spec import Override, Spec, SpecificationText
 from narrows.spec.permission import EVERYTHING, allowing
 from narrows.spec.reading import open_text, read_written
-from narrows.spec.suggest import quote
+from narrows.spec.suggest import number_to, quote
 from narrows.spec.values import to_toml
 from narrows.store.parquet import NativeTables
 
@@ -52,7 +52,7 @@ class Simulation:
             text = open_text(_source(scenario), _name_overrides(overrides))
             spec = text.spec()
         if not 1 <= trial <= spec.trials:
-            raise InputError.at("trial", str(trial), f"a number from 1 to {spec.trials}")
+            raise InputError.at("trial", str(trial), number_to(spec.trials))
         self._file = text.file
         self._document: dict[str, Any] = tomllib.loads(text.text)
         run = self._document["run"]

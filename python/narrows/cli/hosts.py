@@ -20,7 +20,8 @@ app = typer.Typer(
     help="Check the hosts of an inventory, and restore them.",
     rich_markup_mode=None,
 )
-_INVENTORY = typer.Argument(metavar="INVENTORY", help="NAME of NAME.toml, or a path.")
+_PLACE = "INVENTORY"
+_INVENTORY = typer.Argument(metavar=_PLACE, help="NAME of NAME.toml, or a path.")
 
 
 @app.command()
@@ -29,7 +30,7 @@ def check(inventory: Annotated[str, _INVENTORY], as_json: AsJson = False) -> Non
     from narrows.backends.hosts.inventory import load_inventory
     from narrows.backends.hosts.report import examine, report_lines
 
-    loaded = load_inventory(inventory)
+    loaded = load_inventory(inventory, _PLACE)
     reports = examine(loaded)
     problems = [problem for report in reports for problem in report.problems()]
     print_result(
@@ -47,13 +48,19 @@ def script(
     sets: Sets = None,
 ) -> None:
     """Print the commands of a run, to be typed by hand; no host is contacted."""
-    print_script(source(spec), overrides(sets or [], None, None), inventory)
+    print_script(source(spec), overrides(sets or [], None, None), inventory, _PLACE)
 
 
 def print_script(
-    spec: str | SpecificationText, changes: Sequence[Override], inventory: str
+    spec: str | SpecificationText,
+    changes: Sequence[Override],
+    inventory: str,
+    option: str = "--backend",
 ) -> None:
-    """Prints the commands of a specification's run on the hosts of an inventory."""
+    """Prints the commands of a specification's run on the hosts of an inventory.
+
+    `option` is the place of the inventory on the command line.
+    """
     from narrows.backends.hosts.checks import check_scenario
     from narrows.backends.hosts.inventory import load_inventory
     from narrows.backends.hosts.script import script as write
@@ -61,7 +68,7 @@ def print_script(
 
     scenario = load(spec, changes).spec.scenario
     check_scenario(scenario)
-    print(write(scenario, load_inventory(inventory)), end="")
+    print(write(scenario, load_inventory(inventory, option)), end="")
 
 
 @app.command()
@@ -70,7 +77,7 @@ def restore(inventory: Annotated[str, _INVENTORY]) -> None:
     from narrows.backends.hosts.inventory import load_inventory
     from narrows.backends.hosts.restore import restore as undo
 
-    answers = undo(load_inventory(inventory))
+    answers = undo(load_inventory(inventory, _PLACE))
     print_lines(f"{name}: {said}" for name, said in answers.items())
     raise typer.Exit(
         FAILED if any(said.startswith("failed") for said in answers.values()) else DONE

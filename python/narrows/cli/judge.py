@@ -178,6 +178,9 @@ def reproduce(
     ] = False,
 ) -> None:
     """Reproduce published figures, judge claims, list verdicts."""
+    if wanted == STILL_TRUE and listed:
+        found = "--list with still-true, which judges anew each time"
+        raise InputError.at("reproduce", found, "the command without it")
     if wanted is None or listed:
         _list_claims(wanted, out, as_json)
         return

@@ -56,8 +56,11 @@ class ComparisonOptions:
     def find(self) -> Mapping[str, Backend]:
         """Returns the back ends by heading; raises InputError for an option out of range."""
         names = self.backends
-        if len(set(names)) != len(names) or not 2 <= len(names) <= 3:
+        repeated = next((name for name in names if names.count(name) > 1), None)
+        if repeated is not None or not 2 <= len(names) <= 3:
             found = f'"{",".join(names)}"'
+            if repeated is not None:
+                found += f", which has {repeated} more than once"
             raise InputError.at("--backends", found, 'two or three, such as "sim,uml",')
         if self.trials is not None and self.trials < 2:
             raise InputError.at("--trials", str(self.trials), "2 or more, for a spread,")

@@ -60,7 +60,7 @@ def items(directory: str | Path = RESULTS) -> list[Item]:
     place = Path(directory)
     if not place.is_dir():
         found = "a file" if place.exists() else "no such directory"
-        raise InputError.at(str(place), found, "a directory of results; `narrows run` makes one")
+        raise InputError.at(str(place), found, "a directory of results, which `narrows run` makes,")
     if _is_result(place):
         whole = place.resolve()
         return list(_items(whole.parent, whole))

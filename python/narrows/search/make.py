@@ -77,7 +77,9 @@ class Search:
         """The lines for a terminal."""
         failing = sum(one.fails for one in self.tried)
         tried = count_of(len(self.tried), "condition")
-        head = f"{tried} tried, {self.trying.subject} fails in {failing}"
+        head = f"{tried} tried, {self.trying.subject} fails in {failing or 'none'}"
+        if not failing:
+            return [f"{head}."]
         if not self.findings:
             return [f"{head}; none is left that fails with most seeds."]
         told = [

@@ -30,6 +30,7 @@ from narrows.errors import SpecError
 from narrows.files import read_limited
 from narrows.spec import permission
 from narrows.spec.suggest import one_of, quote
+from narrows.words import with_article
 
 METHODS = ("on_ack", "on_congestion", "control")
 """Methods that a control must have."""
@@ -126,7 +127,9 @@ def _class_in(module: ModuleType, cca: str, class_name: str, source: Source) -> 
             raise SpecError.at(cca, missing, one_of(name, known) if known else _METHODS_TEXT)
         found = getattr(found, name)
     if not inspect.isclass(found):
-        raise SpecError.at(cca, f"a {type(found).__name__}, which is not a class", _METHODS_TEXT)
+        raise SpecError.at(
+            cca, f"{with_article(type(found).__name__)}, which is not a class", _METHODS_TEXT
+        )
     for method in METHODS:
         if not callable(getattr(found, method, None)):
             raise SpecError.at(cca, f"a class without {method}", _METHODS_TEXT)

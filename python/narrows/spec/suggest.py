@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from narrows.late import _native
 
@@ -26,8 +26,16 @@ def one_of(word: str, known: Iterable[str]) -> str:
     """Returns the remedy for a word that should be one of `known`: the nearest, or the list."""
     words = list(known)
     close = nearest(word, words)
-    if close is not None:
-        return f'"{close}"'
-    if not words:
+    return any_of(words) if close is None else f'"{close}"'
+
+
+def any_of(known: Sequence[str]) -> str:
+    """Returns the remedy for a value that should be one of `known`: all of them."""
+    if not known:
         return "nothing"
-    return f'"{words[0]}"' if len(words) == 1 else "one of " + ", ".join(words)
+    return f'"{known[0]}"' if len(known) == 1 else "one of " + ", ".join(known)
+
+
+def number_to(most: int) -> str:
+    """Returns the remedy for a number that should be from 1 to `most`."""
+    return "1" if most == 1 else f"a number from 1 to {most}"

@@ -20,7 +20,7 @@ from narrows.figures.sweeps.panels import pages
 from narrows.figures.sweeps.view import View, controls_of, runs_in, valued_columns
 from narrows.late import pl
 from narrows.metrics.leading import of_applications
-from narrows.spec.suggest import one_of, quote
+from narrows.spec.suggest import any_of, number_to, one_of, quote
 from narrows.spec.values import exact_value, spell, values_in
 from narrows.store import Place, is_store, location, open_result, open_store
 from narrows.store.maintenance import classes
@@ -213,7 +213,7 @@ def _condition(rows: pl.DataFrame, text: str, axes: Sequence[str]) -> pl.Expr:
     known = rows[name].unique(maintain_order=True).to_list()
     fitting = [value for value in known if exact_value(value) in wanted]
     if not fitting:
-        raise InputError.at("--where", quote(text), one_of(values, list(map(str, known))))
+        raise InputError.at("--where", quote(text), any_of(list(map(str, known))))
     return pl.col(name).is_in(fitting)
 
 
@@ -225,7 +225,7 @@ def _of_run(place: Place, name: str, where: Sequence[str], trial: int) -> Figure
     if not is_store(place):
         result = open_result(Path(str(location(place))))
         if not 1 <= trial <= len(result.trials):
-            raise InputError.at("--trial", str(trial), f"a number from 1 to {len(result.trials)}")
+            raise InputError.at("--trial", str(trial), number_to(len(result.trials)))
         run = result.trials[trial - 1]
         made = figures.describe(name, run.scenario, run.tables, result.groups)
         return of_trial(made, trial, len(result.trials))

@@ -68,25 +68,33 @@ class Inventory:
         return self.router if at_router and self.router else self.receivers[0]
 
 
-def find_inventory(name: str) -> Path:
-    """Finds the inventory NAME: a path, or NAME.toml here or in ~/.config/narrows/hosts."""
+def find_inventory(name: str, option: str = "--backend") -> Path:
+    """Finds the inventory NAME: a path, or NAME.toml here or in ~/.config/narrows/hosts.
+
+    Raises InputError, with the place `option`, if there is none.
+    """
     given = Path(name)
     config = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
-    places = (given, Path(f"{name}.toml"), config / "narrows" / "hosts" / f"{name}.toml")
-    found = next((place for place in places if place.is_file()), None)
+    stem = name.removesuffix(".toml")
+    places = (Path(f"{stem}.toml"), config / "narrows" / "hosts" / f"{stem}.toml")
+    found = next((place for place in (given, *places) if place.is_file()), None)
     if found is None:
-        remedy = f"an inventory (docs/how-to/real-hosts.md) at {places[1]} or {places[2]}"
-        raise InputError.at("--backend", f"{quote(f'hosts:{name}')}, but no such file", remedy)
+        remedy = f"an inventory (docs/how-to/real-hosts.md) at {places[0]} or {places[1]}"
+        shown = f"hosts:{name}" if option == "--backend" else name
+        raise InputError.at(option, f"{quote(shown)}, but no such file", remedy)
     return found
 
 
-def load_inventory(name: str) -> Inventory:
-    """Reads and checks an inventory; raises InputError with the file and the place."""
-    path = find_inventory(name)
+def load_inventory(name: str, option: str = "--backend") -> Inventory:
+    """Reads and checks an inventory; raises InputError with the file and the place.
+
+    `option` is the place of a name without a file.
+    """
+    path = find_inventory(name, option)
     try:
         text = read_limited(path, _MOST_BYTES).decode()
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError.at("--backend", f"{path}: {error}", "an inventory") from None
+        raise InputError.at(option, f"{path}: {error}", "an inventory") from None
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

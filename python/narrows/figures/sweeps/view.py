@@ -42,7 +42,7 @@ from narrows.metrics.groups import is_split
 from narrows.metrics.headings import columns_named, heading_of, legend_words, unknown_metric, words
 from narrows.metrics.intervals import half_width, mean
 from narrows.metrics.settling import UNSETTLED
-from narrows.spec.suggest import one_of
+from narrows.spec.suggest import any_of, one_of
 from narrows.words import begin_upper, count_of, join_words
 
 LENGTHS = ("run.duration", "run.warmup")
@@ -470,8 +470,8 @@ def value_columns(frame: pl.DataFrame, wanted: Mapping[str, str], metric: str) -
     if not found:
         known = numbers(valued_columns(frame))
         alike = [name for name in known if name.endswith(f".{metric.rpartition('.')[2]}")]
-        remedy = f"one of {', '.join(alike or known)}"
-        raise InputError.at("--metric", f'"{metric}", of which no run has a value', remedy)
+        empty = f'"{metric}", of which no run has a value'
+        raise InputError.at("--metric", empty, any_of(alike or known))
     return found
 
 
