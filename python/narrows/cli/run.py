@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -27,7 +28,7 @@ from narrows.cli.options import (
 from narrows.cli.output import hint, print_json, print_lines, print_result
 from narrows.cli.places import as_path
 from narrows.cli.status import DONE, FAILED
-from narrows.errors import InputError, Problem
+from narrows.errors import InputError, InterruptedRunError, Problem
 from narrows.words import count_of
 
 if TYPE_CHECKING:
@@ -248,7 +249,7 @@ def _run_study(
     from narrows.sweeps.table import table
     from narrows.sweeps.text import outcome_lines
 
-    with ProgressBar() as bar:
+    with _noting_progress(job), ProgressBar() as bar:
         outcome = execute(job, jobs=jobs, cluster=cluster, watcher=bar, command=sys.argv)
         there = outcome.new or outcome.stored
         pages = write_pages(job.directory, job.name) if there else {}
@@ -261,6 +262,22 @@ def _run_study(
         opening = [f"narrows open {job.directory}"] if pages else []
         hint(*opening, f"narrows figure {job.directory}")
     return DONE if outcome.good else FAILED
+
+
+@contextmanager
+def _noting_progress(job: SweepJob) -> Iterator[None]:
+    """Adds to an interrupt how many runs of the study are stored."""
+    from narrows.store import open_store, slug
+    from narrows.store.maintenance import state
+
+    try:
+        yield
+    except (KeyboardInterrupt, InterruptedRunError) as error:
+        with suppress(Exception):  # the interrupt may have come before the study was stored
+            found = state(open_store(job.directory), slug(job.name))
+            stored = f"{found.stored} of {count_of(found.runs, 'run')} stored"
+            error.add_note(f"{stored}; the same command continues")
+        raise
 
 
 def _run(

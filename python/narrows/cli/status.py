@@ -45,15 +45,15 @@ def exit_status(command: Callable[[], int], interrupts: Sequence[int]) -> int:
     except InputError as error:
         _complain(str(problem) for problem in error.problems)
         return BAD_INPUT
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as error:
         own = user_code.names()[earlier:]
         if interrupts or not own:
-            return _stop(interrupts)
+            return _stop(interrupts, error)
         found = "a KeyboardInterrupt that no signal caused"
         _complain([f"{', '.join(own)}: found {found}; another exception would be right"])
         return BAD_INPUT
-    except (InterruptedRunError, typer.Abort):
-        return _stop(interrupts)
+    except (InterruptedRunError, typer.Abort) as error:
+        return _stop(interrupts, error)
     except NarrowsError as error:
         _complain([str(error)])
         return BROKEN if isinstance(error, EngineError) else FAILED
@@ -116,9 +116,11 @@ def interrupted_by(number: int) -> int:
     return 128 + number
 
 
-def _stop(interrupts: Sequence[int]) -> int:
+def _stop(interrupts: Sequence[int], error: BaseException | None = None) -> int:
+    """Reports that a signal has ended the command, with the notes on its error."""
+    words = "; ".join(["narrows: interrupted", *getattr(error, "__notes__", ())])
     with suppress(OSError):  # after SIGHUP the terminal is gone
-        print("narrows: interrupted", file=sys.stderr)
+        print(words, file=sys.stderr)
     return interrupted_by(interrupts[0]) if interrupts else INTERRUPTED
 
 

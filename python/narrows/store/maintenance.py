@@ -36,13 +36,15 @@ class Garbage:
 
 def states(store: Store) -> list[StudyState]:
     """Returns every study of the store, by name."""
-    present, failed = store.keys(), store.failures().keys()
-    found = []
-    for stem, record in store.studies().items():
-        keys = set(store.study_runs(stem)["run"])
-        counts = (len(keys), len(keys & present), len(keys & (failed - present)))
-        found.append(StudyState(record["name"], *counts, record["backend"], record["engine"]))
-    return found
+    return [state(store, stem) for stem in store.study_stems()]
+
+
+def state(store: Store, stem: str) -> StudyState:
+    """Returns the study whose files have the name `stem`."""
+    record, keys, present = store.study(stem), set(store.study_runs(stem)["run"]), store.keys()
+    failed = (keys & set(store.failure_keys())) - present
+    counts = (len(keys), len(keys & present), len(failed))
+    return StudyState(record["name"], *counts, record["backend"], record["engine"])
 
 
 def collect(store: Store, remove: bool = True) -> Garbage:
