@@ -303,6 +303,22 @@ def test_the_directory_of_a_run_stands_for_its_captures(run, tmp_path, capsys):
     assert "empty: found a directory without captures; captures, such" in capsys.readouterr().err
 
 
+def test_a_capture_given_twice_is_refused(run, tmp_path, capsys):
+    file = capture(run, "sender")
+    copy = tmp_path / "copy.pcapng"
+    copy.write_bytes(file.read_bytes())
+    alias = tmp_path / "alias.pcapng"
+    alias.symlink_to(file)
+    out = ["--out", str(tmp_path / "out")]
+    assert cli.main(["analyze", str(file), str(file), *out]) == 2
+    twice = f"{file}: found the same file given twice; each file once would be right"
+    assert twice in capsys.readouterr().err
+    assert cli.main(["analyze", str(file), str(alias), *out]) == 2
+    assert "alias.pcapng: found the same file given twice" in capsys.readouterr().err
+    assert cli.main(["analyze", str(file), str(copy), *out]) == 2
+    assert f"copy.pcapng: found the same content as in {file}" in capsys.readouterr().err
+
+
 def test_random_loss_without_a_queue_leaves_the_capacity_unknown(tmp_path, capsys):
     spec = tmp_path / "lossy.toml"
     spec.write_text(

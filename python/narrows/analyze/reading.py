@@ -5,6 +5,7 @@ It loads no library beside that: others load meanwhile (`narrows.analyze.describ
 
 from __future__ import annotations
 
+import filecmp
 import json
 import re
 import time
@@ -40,8 +41,9 @@ class Captures:
 def read_files(files: Sequence[str | Path], packets: bool, watcher: Watcher | None) -> Captures:
     """Reads captures, with logs of `ss` and key logs among the files.
 
-    Raises InputError for files that can't be read.
+    Raises InputError for files that can't be read, and for one that is given twice.
     """
+    _refuse_copies([Path(file) for file in files])
     began_s, cpu_s = time.perf_counter(), time.process_time()
     begins = {Path(file): _begin(Path(file)) for file in files}
     logs = [file for file, begin in begins.items() if ss_log.matches(begin)]
@@ -54,6 +56,20 @@ def read_files(files: Sequence[str | Path], packets: bool, watcher: Watcher | No
     findings, tables = _read(captures, packets, watcher, secrets)
     note_far_quic(findings)
     return Captures(captures, findings, tables, logs, began_s, cpu_s)
+
+
+def _refuse_copies(files: Sequence[Path]) -> None:
+    """Raises InputError for a file given twice, which would pass for captures of two points."""
+    earlier: dict[int, list[Path]] = {}
+    for file in filter(Path.is_file, files):
+        alike = earlier.setdefault(file.stat().st_size, [])
+        for other in alike:
+            if file.samefile(other):
+                raise InputError.at(str(file), "the same file given twice", "each file once")
+            if filecmp.cmp(file, other, shallow=False):
+                found = f"the same content as in {other}, so a capture given twice"
+                raise InputError.at(str(file), found, "each capture once")
+        alike.append(file)
 
 
 def has_datagrams(findings: Mapping[str, Any]) -> bool:
