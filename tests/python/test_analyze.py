@@ -282,6 +282,15 @@ def test_a_capture_is_analysed_before_it_is_compared(analysis, tmp_path, monkeyp
     assert list((tmp_path / "narrows-results").glob("*/spec.toml"))
 
 
+def test_a_capture_of_a_shorter_run_is_refused(analysis, tmp_path, capsys):
+    place = analysis.result.path
+    options = ("--set", "run.duration=60s", "--out", str(tmp_path / "out"))
+    backends = f"sim,capture:{place}"
+    assert cli.main(["compare", f"{place}/spec.toml", "--backends", backends, *options]) == 2
+    said = capsys.readouterr().err
+    assert f"found 60s, measured from 0s on, of which capture:{place} covers only" in said
+
+
 def test_a_run_is_no_capture(run, capsys):
     spec, backends = f"{run.path}/spec.toml", f"sim,capture:{run.path}"
     assert cli.main(["compare", spec, "--backends", backends]) == 2

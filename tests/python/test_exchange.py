@@ -334,6 +334,44 @@ def test_an_import_is_the_reference_of_a_comparison(tmp_path: Path, capsys: Capt
     assert run_cli("compare", str(spec), *beside) == 2
 
 
+def cover(tmp_path: Path, measured_s: float, text: str, *options: str) -> int:
+    """Compares a scenario with a measurement of this length, and returns the exit status."""
+    rows = [interval(number, 250_000) for number in range(round(measured_s / 0.5))]
+    document = {**IPERF3, "intervals": [{"streams": [one], "sum": {}} for one in rows]}
+    place = import_files(
+        [file(tmp_path, "client.json", document)], out=tmp_path / "measured", force=True
+    ).path
+    spec = file(tmp_path, "link.toml", text.replace('"bbr"', '"cubic"'))
+    given = ("--trials", "2", "--max-trials", "2", "--out", str(tmp_path / "out"), *options)
+    return run_cli("compare", str(spec), "--backends", f"sim,import:{place}", *given)
+
+
+def test_a_measurement_of_less_than_the_measured_time_is_refused(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    long = SIMULATED.replace('"5s"', '"30s"').replace('"1s"', '"10s"')
+    assert cover(tmp_path, 6.0, long) == 2
+    said = capsys.readouterr().err
+    assert "run.duration: found 30s, measured from 10s on, of which import:" in said
+    assert said.endswith(
+        "measured covers only 6s; --set run.duration=6s --set run.warmup=2s would be right\n"
+    )
+    remedy = ("--set", "run.duration=6s", "--set", "run.warmup=2s")
+    assert cover(tmp_path, 6.0, long, *remedy) in (0, 1)
+    assert cover(tmp_path, 4.5, SIMULATED) in (0, 1), "one sampling interval less"
+    capsys.readouterr()
+    assert cover(tmp_path, 4.0, SIMULATED) == 2
+    assert capsys.readouterr().err.endswith("; --set run.duration=4s would be right\n")
+
+
+def test_a_scenario_that_ends_before_its_duration_needs_no_longer_measurement(
+    tmp_path: Path,
+) -> None:
+    for end in ('size = "500kb"', 'stop = "3s"'):
+        sized = SIMULATED.replace("[host]", f"{end}\n[host]")
+        assert cover(tmp_path, 3.0, sized) in (0, 1)
+
+
 @pytest.mark.parametrize("warmup", ["2s", "2.5s"])
 def test_bytes_of_an_interval_that_ends_just_after_the_warm_up_come_before_it(
     tmp_path: Path, warmup: str
@@ -538,7 +576,7 @@ def test_a_file_is_imported_with_the_path_of_its_specification(
     monkeypatch.chdir(tmp_path)
     measured = file(tmp_path, "client.json", standing_queue())
     spec = file(tmp_path, "link.toml", SIMULATED.replace('"bbr"', '"cubic"'))
-    beside = ("--trials", "2", "--max-trials", "2", "--out", "out")
+    beside = ("--trials", "2", "--max-trials", "2", "--set", "run.duration=4s", "--out", "out")
     run_cli("compare", str(spec), "--backends", f"sim,import:{measured}", *beside)
     # the heading, the verdict and the note on the queue
     assert capsys.readouterr().out.count("import:client.json") == 3

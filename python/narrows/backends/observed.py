@@ -13,8 +13,10 @@ from narrows.backends.protocol import Capabilities, Progress
 from narrows.backends.sim import Simulator
 from narrows.errors import InputError, SpecError
 from narrows.late import pl
+from narrows.spec.ending import planned_end_ns
 from narrows.spec.measured import UNKNOWN_CONTROL, capacity_known
 from narrows.spec.scenario import Scenario
+from narrows.spec.values import format_duration
 from narrows.store import RunRecord, open_result
 from narrows.words import count_of
 
@@ -26,6 +28,12 @@ _NO_QUEUE = (
     "It shows no queue. The figure draws an estimate, which follows from the round trips compared "
     "above."
 )
+
+
+SLACK = 0.01
+"""A measurement may end this part of a run's time before the run."""
+SILENT = 0.1
+"""The part if all flows have workloads, which may send nothing at the end."""
 
 
 class MeasurementBackend:
@@ -68,6 +76,23 @@ class MeasurementBackend:
         return Simulator().capabilities()
 
     def check(self, scenario: Scenario) -> None:
+        """Raises SpecError for a scenario with other flows, or one that runs for longer."""
+        self._check_flows(scenario)
+        self._check_time(scenario)
+
+    def _check_time(self, scenario: Scenario) -> None:
+        """Raises SpecError for a scenario whose measured time goes on after the measurement."""
+        needed_s, end_s = _needed_s(scenario), self._trial.info.end_s
+        interval_s = self._trial.scenario["run"]["sample_interval_ns"] / 1e9
+        if end_s < needed_s - max(interval_s, _slack_s(scenario, needed_s)):
+            warmup_s = scenario["run"]["warmup_ns"] / 1e9
+            found = (
+                f"{_duration(needed_s)}, measured from {_duration(warmup_s)} on, of which "
+                f"{self.selector} covers only {_duration(end_s)}"
+            )
+            raise SpecError.at("run.duration", found, _covering(scenario, end_s))
+
+    def _check_flows(self, scenario: Scenario) -> None:
         """Raises SpecError for a scenario whose flows differ in number, or in a known control."""
         theirs = [str(flow["cca"]) for flow in self._trial.scenario["flows"]]
         ours = [str(flow["cca"]) for flow in scenario["flows"]]
@@ -92,6 +117,42 @@ class MeasurementBackend:
 
     def _tables(self, scenario: Scenario) -> Mapping[str, pl.DataFrame]:  # noqa: ARG002
         return self._trial.tables
+
+
+def _needed_s(scenario: Scenario) -> float:
+    """Returns the time until which a scenario is measured; 0.0 if finished transfers end it."""
+    flows, run = scenario["flows"], scenario["run"]
+    sized = all(flow["size_bytes"] is not None and flow["repeat_gap_ns"] is None for flow in flows)
+    if sized or run["stop_when"] is not None:
+        return 0.0
+    end_ns = planned_end_ns(scenario)
+    return min(end_ns, max(flow["stop_ns"] or end_ns for flow in flows)) / 1e9
+
+
+def _slack_s(scenario: Scenario, needed_s: float) -> float:
+    """Returns how long before a run's end its last packets may pass: a round trip, or a part."""
+    flows = scenario["flows"]
+    rtt_ns = max(flow["rtt_ns"] or scenario["path"]["rtt_ns"] for flow in flows)
+    applied = all(flow["workload"] is not None for flow in flows)
+    return max(rtt_ns / 1e9, (SILENT if applied else SLACK) * needed_s)
+
+
+def _covering(scenario: Scenario, end_s: float) -> str:
+    """Returns the options with which a scenario ends with a measurement.
+
+    A warm-up that would leave less than half of the time is shortened like the duration.
+    """
+    run = scenario["run"]
+    options = f"--set run.duration={_duration(end_s)}"
+    if run["warmup_ns"] > end_s * 1e9 / 2:
+        warmup_s = end_s * run["warmup_ns"] / run["duration_ns"]
+        options += f" --set run.warmup={_duration(warmup_s)}"
+    return options
+
+
+def _duration(seconds: float) -> str:
+    """Returns a time to three digits, as a specification spells it."""
+    return format_duration(round(float(f"{seconds:.3g}") * 1e9))
 
 
 class CaptureBackend(MeasurementBackend):
