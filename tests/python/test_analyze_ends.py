@@ -157,6 +157,12 @@ def check_stages(run, found, ends):
         check(within, expected)
         assert behind["sent"] == expected.arrived
         assert within["least_delay_ms"] > 1.19
+        # No acknowledgement is lost, also between points that it passes at the same instant.
+        backs = [stage["reverse_path"] for stage in stages]
+        assert [back["lost"] for back in backs] == [0, 0, 0]
+        assert [back["delay_variation_ms"]["samples"] for back in backs[:2]] == [
+            back["sent"] for back in backs[:2]
+        ]
         least = sum(stage["least_delay_ms"] for stage in stages)
         assert least == pytest.approx(two["ends"]["least_delay_ms"], abs=1e-6)
         lost += within["lost"]

@@ -2,6 +2,7 @@
 
 mod clocks;
 mod drift;
+mod early;
 mod points;
 mod report;
 mod reverse_path;

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use serde::Serialize;
 
+use super::early::EarlyArrivals;
 use crate::analyze::times::{TimeSamples, Times};
 use crate::decode::CapturedSegment;
 
@@ -31,6 +32,7 @@ pub struct ReversePathReport {
 #[derive(Clone, Debug, Default)]
 pub(super) struct ReversePath {
     under_way: VecDeque<(Content, u64)>,
+    early: EarlyArrivals<Content>,
     sent: u64,
     lost: u64,
     delays: TimeSamples,
@@ -45,7 +47,12 @@ fn content(segment: &CapturedSegment) -> Content {
 impl ReversePath {
     pub(super) fn leave(&mut self, segment: &CapturedSegment) {
         self.sent += 1;
-        self.under_way.push_back((content(segment), segment.time));
+        let content = content(segment);
+        if self.early.take(&content, segment.time) {
+            self.time(segment.time, segment.time);
+            return;
+        }
+        self.under_way.push_back((content, segment.time));
         let over = segment.time.saturating_sub(LOST_AFTER);
         while self.under_way.len() > MOST_UNDER_WAY
             || self.under_way.front().is_some_and(|&(_, time)| time < over)
@@ -58,10 +65,17 @@ impl ReversePath {
     pub(super) fn arrive(&mut self, segment: &CapturedSegment) {
         let wanted = content(segment);
         let mut compared = self.under_way.iter().take(MOST_COMPARED);
-        let Some(at) = compared.position(|&(content, _)| content == wanted) else { return };
-        let Some((_, time)) = self.under_way.remove(at) else { return };
-        self.delays.add(segment.time.saturating_sub(time));
-        self.last_arrival = segment.time;
+        let at = compared.position(|&(content, _)| content == wanted);
+        if let Some((_, time)) = at.and_then(|at| self.under_way.remove(at)) {
+            self.time(time, segment.time);
+            return;
+        }
+        self.early.add(wanted, segment.time);
+    }
+
+    fn time(&mut self, departure: u64, arrival: u64) {
+        self.delays.add(arrival.saturating_sub(departure));
+        self.last_arrival = self.last_arrival.max(arrival);
     }
 
     /// Reports at the end. An acknowledgement too young to have arrived doesn't count as lost.
@@ -74,5 +88,50 @@ impl ReversePath {
             lost: self.lost + missing as u64,
             delay_variation_ms: Times::above_least(&self.delays),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::early::APART;
+    use super::*;
+
+    fn acknowledgement(ack: u32, time: u64) -> CapturedSegment {
+        CapturedSegment { ack, time, ..CapturedSegment::default() }
+    }
+
+    /// Passes acknowledgements that seem to arrive `early` ns before they depart.
+    fn pass(early: u64, packets: u32) -> ReversePathReport {
+        let mut path = ReversePath::default();
+        for number in 0..packets {
+            let time = u64::from(number) * 20_000_000;
+            path.arrive(&acknowledgement(number, time));
+            path.leave(&acknowledgement(number, time + early));
+        }
+        path.finish()
+    }
+
+    #[test]
+    fn acknowledgements_that_take_no_time_are_not_lost() {
+        let report = pass(0, 1000);
+        assert_eq!((report.sent, report.lost), (1000, 0));
+        assert_eq!(report.delay_variation_ms.mean, Some(0.0));
+    }
+
+    #[test]
+    fn clocks_that_run_apart_a_little_lose_no_acknowledgement() {
+        assert_eq!(pass(APART, 10).lost, 0);
+    }
+
+    #[test]
+    fn an_acknowledgement_that_passed_one_capture_only_is_lost() {
+        let mut path = ReversePath::default();
+        path.arrive(&acknowledgement(0, 0));
+        path.leave(&acknowledgement(1, 0));
+        path.leave(&acknowledgement(2, 1));
+        path.arrive(&acknowledgement(2, 2));
+        path.leave(&acknowledgement(0, APART + 1));
+        let report = path.finish();
+        assert_eq!((report.sent, report.lost), (3, 1), "the last one may be under way");
     }
 }

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use super::early::EarlyArrivals;
 use super::report::EndsReport;
 use super::reverse_path::ReversePath;
 use crate::analyze::sequence_numbers::unwrap_near;
@@ -24,10 +25,6 @@ const MOST_FLOWS: usize = 4096;
 /// The most losses of a flow whose times are kept.
 const MOST_TIMES: usize = 200_000;
 const USUAL_PACKET: u32 = 1500;
-/// With drifting clocks an arrival may appear this long before its departure, in ns.
-const APART: u64 = 10_000_000;
-/// The most arrivals without a departure that are remembered.
-const MOST_EARLY: usize = 256;
 
 type Key = (Endpoint, Endpoint);
 
@@ -39,12 +36,8 @@ struct SentRange {
     stamp: Option<u32>,
 }
 
-/// A packet that passed the second capture but not yet the first.
-#[derive(Clone, Copy, Debug)]
-struct EarlyPacket {
-    begin: u64,
-    sent: SentRange,
-}
+/// The first byte, the end and the timestamp that tell one packet from the next.
+type Content = (u64, u64, Option<u32>);
 
 /// One direction of a connection between the captures.
 #[derive(Clone, Debug, Default)]
@@ -55,7 +48,7 @@ pub(crate) struct Transit {
     /// By first byte and the order of sending.
     under_way: BTreeMap<(u64, u64), SentRange>,
     in_order: VecDeque<(u64, u64)>,
-    early: VecDeque<EarlyPacket>,
+    early: EarlyArrivals<Content>,
     next: u64,
     longest: u64,
     /// The MSS that the receiver announced in its SYN, including options.
@@ -188,14 +181,9 @@ impl Transit {
 
     /// Returns true if this very packet has already arrived; then it took no time.
     fn was_early(&mut self, begin: u64, sent: &SentRange) -> bool {
-        while self.early.front().is_some_and(|early| early.sent.time + APART < sent.time) {
-            self.early.pop_front();
+        if !self.early.take(&(begin, sent.end, sent.stamp), sent.time) {
+            return false;
         }
-        let same = |early: &EarlyPacket| {
-            (early.begin, early.sent.end, early.sent.stamp) == (begin, sent.end, sent.stamp)
-        };
-        let Some(at) = self.early.iter().position(same) else { return false };
-        self.early.remove(at);
         self.appeared -= sent.end - begin;
         self.time(sent.time, (begin, self.next), sent);
         self.next += 1;
@@ -250,11 +238,8 @@ impl Transit {
             at = self.take(key, &sent, at, end);
         }
         self.give_up(0);
-        if self.appeared - before == end - begin && self.early.len() < MOST_EARLY {
-            self.early.push_back(EarlyPacket {
-                begin,
-                sent: SentRange { end, time: segment.time, stamp },
-            });
+        if self.appeared - before == end - begin {
+            self.early.add((begin, end, stamp), segment.time);
         }
     }
 
@@ -320,6 +305,7 @@ impl Transit {
 
 #[cfg(test)]
 mod tests {
+    use super::super::early::APART;
     use super::*;
 
     fn packet(seq: u32, time: u64) -> CapturedSegment {
