@@ -136,6 +136,19 @@ def test_the_receivers_side_sees_what_was_lost_before(run, tmp_path):
     assert {flow["control"]["control"] for flow in found} == {"hidden"}
 
 
+def test_the_receivers_side_claims_no_queue_of_its_own(run, tmp_path, capsys):
+    out = tmp_path / "out"
+    assert cli.main(["analyze", str(capture(run, "receiver")), "--out", str(out)]) == 0
+    said = capsys.readouterr().out
+    assert "shared a full bottleneck (the length of the queue doesn't show at the receiver)" in said
+    unseen = "round trips at the receiver don't pass the queue, so the capacity is unknown"
+    assert f"note: {unseen}" in said
+    assert "no queue lasted" not in said
+    assert unseen.removeprefix("r") in unescape((out / "report.html").read_text())
+    flows = json.loads((out / "trial-1" / "capture.json").read_text())["flows"]
+    assert {flow["queueing_ms"] for flow in flows} == {None}
+
+
 def test_the_specification_runs_again(analysis):
     job = narrows.runner.prepare(analysis.result.path / "spec.toml")
     assert job.plan.trials[0].scenario["flows"][0]["cca"] == "cubic"
@@ -354,7 +367,7 @@ duration = "8s"
     bottleneck = found.summary["runs"][0]["bottleneck"]
     assert bottleneck["utilization"] is bottleneck["loss_rate"] is bottleneck["drops"] is None
     assert bottleneck["queue_bdp"]["mean"] is None
-    assert "# the highest seen: the capacity wasn't reached" in found.spec
+    assert "# the highest seen: the capacity is unknown" in found.spec
     page = (place / "report.html").read_text()
     assert "unknown capacity" in page
     assert "Loss at the bottleneck" not in page

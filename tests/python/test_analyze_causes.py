@@ -271,6 +271,11 @@ def test_a_conclusion_names_what_held_up_the_flows_and_who_got_how_much() -> Non
         "In short: 2 flows shared a full bottleneck (30 ms of queue): 1 of BBR got 82 %, "
         "1 of CUBIC got 9 %; 1 flow had no more to send."
     )
+    behind = [{**flow, "vantage": "receiver"} for flow in (flow_of("queue"), flow_of("queue"))]
+    assert conclusion(behind) == (
+        "In short: 2 flows filled the bottleneck and a deep queue (the length of the queue "
+        "doesn't show at the receiver)."
+    )
     alike = [flow_of("healthy"), flow_of("healthy", "unsure")]
     assert conclusion(alike) == "In short: 2 flows met no limit but the bottleneck."
     assert conclusion([flow_of("queue")]) is None  # one flow's own sentence says it

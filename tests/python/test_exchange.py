@@ -261,7 +261,7 @@ def test_quantities_that_a_measurement_lacks_are_blank(tmp_path: Path, capsys: C
     bottleneck = open_result(out).summary["runs"][0]["bottleneck"]
     assert bottleneck["utilization"] is bottleneck["loss_rate"] is bottleneck["forwarded"] is None
     written = (out / "spec.toml").read_text()
-    assert "# the highest seen: the capacity wasn't reached" in written
+    assert "# the highest seen: the capacity is unknown" in written
     rate, buffer = (re.search(rf'{key} = "(\d+)b', written) for key in ("rate", "buffer"))
     assert rate is not None
     assert buffer is not None

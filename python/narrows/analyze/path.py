@@ -144,7 +144,8 @@ def _rate_of_single_flow(flow: Flow, highest_bps: int) -> tuple[int, bool]:
 
 
 def _any_queue(flows: Sequence[Flow]) -> bool:
-    return any(met_queue(flow["rtt_ms"]) for flow in flows)
+    """Returns True if flows met a queue; round trips at the receiver don't pass it."""
+    return any(flow.get("vantage") != "receiver" and met_queue(flow["rtt_ms"]) for flow in flows)
 
 
 def met_queue(rtt: Mapping[str, float | None]) -> bool:

@@ -24,7 +24,7 @@ _ENGINE = "capture 1"
 
 _NO_QUEUE = "# a guess: the measurement shows no queue"
 _USUAL = "# the mean: its bursts wait in a queue that isn't simulated"
-_AT_LEAST = "# the highest seen: the capacity wasn't reached, so it is unknown"
+_AT_LEAST = "# the highest seen: the capacity is unknown"
 
 
 def specification(

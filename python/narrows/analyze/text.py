@@ -13,6 +13,7 @@ from narrows.report.accounts import (
     path_lines,
     remedy_lines,
     socket_lines,
+    unknown_capacity,
 )
 from narrows.spec.measured import capacity_known, measured_control
 from narrows.words import align, cell, count_of
@@ -54,7 +55,7 @@ def lines(made: Analysis) -> Iterator[str]:
     yield from (f"note: {note}" for note in found["notes"])
     yield from _trial(found["files"][0]["path"])
     if not capacity_known(made.result.trials[0].scenario):
-        yield "note: no queue lasted, so the capacity is unknown"
+        yield f"note: {unknown_capacity(flows)}"
     yield str(made.result.path)
     yield from (str(p) for p in (made.result.path / name for name in _PAGES) if p.is_file())
 

@@ -134,12 +134,27 @@ _HELD_UP = {
 """The first cause of several flows, or of one, after their number."""
 
 
+def unknown_capacity(flows: Sequence[Flow]) -> str:
+    """Says why captured flows don't show the path's capacity."""
+    behind = bool(flows) and captured_at_receiver(flows)
+    reason = "round trips at the receiver don't pass the queue" if behind else "no queue lasted"
+    return f"{reason}, so the capacity is unknown"
+
+
 def _queue_of(flows: Sequence[Flow]) -> str:
-    """Describes the mean queue that flows waited in."""
+    """Describes the mean queue that flows waited in; it lies before a capture at the receiver."""
+    if flows[0]["causes"]["first"] not in ("queue", "fair_share"):
+        return ""
+    if captured_at_receiver(flows):
+        return " (the length of the queue doesn't show at the receiver)"
     known = [flow["queueing_ms"] for flow in flows if flow["queueing_ms"] is not None]
     mean = sum(known) / len(known) if known else 0.0
-    queued = flows[0]["causes"]["first"] in ("queue", "fair_share") and mean >= QUEUED_MS
-    return f" ({mean:.0f} ms of queue)" if queued else ""
+    return f" ({mean:.0f} ms of queue)" if mean >= QUEUED_MS else ""
+
+
+def captured_at_receiver(flows: Sequence[Flow]) -> bool:
+    """Returns True if all flows were captured at their receiver, behind the queue."""
+    return all(flow.get("vantage") == "receiver" for flow in flows)
 
 
 def _shares(flows: Sequence[Flow], every: Sequence[Flow]) -> str:

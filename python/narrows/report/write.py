@@ -12,13 +12,14 @@ from narrows import figures
 from narrows.figures.names import value_words
 from narrows.metrics.notes import notes_of_run
 from narrows.metrics.trials import alike
-from narrows.report.accounts import COUNTS, Account, accounts
+from narrows.report.accounts import COUNTS, Account, Flow, accounts, unknown_capacity
 from narrows.report.commands import as_typed, both_ways
 from narrows.report.page import PageContents, Run, joint_timeline, render
 from narrows.spec.estimates import PARTS, describe_estimates
 from narrows.spec.measured import capacity_known, delay_known
 from narrows.store import Result, open_result
 from narrows.store.atomic import write_text
+from narrows.words import begin_upper
 
 PAGE = "report.html"
 PICTURE = "figure"
@@ -30,7 +31,6 @@ REPLAY = "replay.json"
 """The runs of a simulated capture, if they were asked for."""
 _OBSERVED = {"capture": "analyze", "import": "import"}
 """The back ends of measurements, with the commands that make their results."""
-_UNREACHED = " No queue lasted, so the capacity is unknown."
 _BLOCKS = (
     " iperf3 counts blocks of 128 kB when it has written them, so the throughput of an interval "
     "can exceed the path's rate."
@@ -110,7 +110,7 @@ def _lead(result: Result) -> str:
     parts = [*PARTS, "queue"] if known else without_rate
     told = describe_estimates(parts, first.info.conditions.get("given", ()))
     estimated = f" The path's {told}" if told else ""
-    unreached = "" if known else _UNREACHED
+    unreached = "" if known else f" {begin_upper(unknown_capacity(_captured_flows(result)))}."
     blocks = _BLOCKS if result.manifest["engine"] == "iperf3" else ""
     return f"This is a measurement.{estimated}{unreached}{blocks}"
 
@@ -124,9 +124,18 @@ def _hosts(result: Result) -> str:
 
 def _accounts(result: Result) -> list[Account]:
     """Returns the accounts of captured flows; those of older versions lack parts."""
+    try:
+        return accounts(_captured_flows(result))
+    except (ValueError, KeyError, TypeError):
+        return []
+
+
+def _captured_flows(result: Result) -> list[Flow]:
+    """Returns the findings on captured flows; none for an import."""
     file = result.trials[0].path / FINDINGS
     try:
-        return accounts(json.loads(file.read_text(encoding="utf-8"))["flows"])
+        flows = json.loads(file.read_text(encoding="utf-8"))["flows"]
+        return [flow for flow in flows if isinstance(flow, dict)]
     except (OSError, ValueError, KeyError, TypeError):
         return []
 

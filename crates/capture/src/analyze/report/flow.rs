@@ -141,7 +141,7 @@ pub struct FlowReport {
     pub rtt_ms: Times,
     /// RTT samples by timestamps and their echoes.
     pub timestamp_rtt_ms: Times,
-    /// Mean RTT minus the minimum.
+    /// Mean RTT minus the minimum; none at the receiver, whose round trips don't pass the queue.
     pub queueing_ms: Option<f64>,
     /// Mean bytes in flight.
     pub in_flight_mean_bytes: Option<f64>,
@@ -189,7 +189,8 @@ pub(crate) fn report(connection: &Connection, from: usize) -> FlowReport {
     let ends = [from, 1 - from].map(|end| connection.ends[end].to_string());
     let (vantage, to_receiver_ms, to_sender_ms) = vantage(connection, from);
     let causes = causes(connection, from, (begin, end), vantage);
-    let queueing = half.rtts.mean().zip(half.rtts.least()).map(|(mean, least)| mean - float(least));
+    let rtts = half.rtts.mean().zip(half.rtts.least()).filter(|_| vantage != "receiver");
+    let queueing = rtts.map(|(mean, least)| mean - float(least));
     FlowReport {
         id: half.id.unwrap_or(0),
         name: format!("{}>{}", ends[0], ends[1]),
