@@ -388,6 +388,14 @@ def test_a_chart_marks_both_ends_around_a_crossing_and_nothing_without_one(
     assert sum(guide.upright for guide in panel.guides) == marked
 
 
+def test_a_bound_and_values_beside_a_heading_in_per_cent_are_in_per_cent() -> None:
+    run = Synthetic(lambda value: {"utilization": min(float(value), 10.0) / 10})
+    told = says("smallest path.buffer with Utilization (%) >= 50", run)
+    assert "with Utilization (%) >= 50 is between 4.86bdp" in told
+    assert "(fails: Utilization (%) 48.6 ± 0; 3 trials)" in told
+    assert "(holds: Utilization (%) 50.4 ± 0; 3 trials)" in told
+
+
 @pytest.mark.parametrize(
     ("text", "question"),
     [
@@ -397,9 +405,11 @@ def test_a_chart_marks_both_ends_around_a_crossing_and_nothing_without_one(
          "smallest path.buffer with queue_p95_ms < 20 and goodput_mbps >= 5"),
         ("The  path.rtt up to which utilization > .9?", "path.rtt up to which utilization > 0.9"),
         ("path.buffer from which share of BBR (%) < 25%",
-         "path.buffer from which bbr.share < 0.25"),
+         "path.buffer from which share of BBR (%) < 25"),
+        ("path.buffer from which share of BBR < 0.25", "path.buffer from which bbr.share < 0.25"),
         ("smallest path.buffer with queue p95 (ms) < 20ms and Utilization (%) >= 99%",
-         "smallest path.buffer with queue_p95_ms < 20 and utilization >= 0.99"),
+         "smallest path.buffer with queue_p95_ms < 20 and Utilization (%) >= 99"),
+        ("path.queue with lowest Loss rate (%)", "path.queue with the lowest Loss rate (%)"),
         ("path.queue with lowest delay_p95_ms", "path.queue with the lowest delay_p95_ms"),
     ],
 )  # fmt: skip
@@ -421,6 +431,10 @@ def test_a_question_is_read(text: str, question: str) -> None:
         ("smallest path.buffer with utilization >= nan", '"nan"'),
         ("smallest path.buffer with queue_p95_ms < 20mbit", '"20mbit"'),
         ("smallest path.buffer with utilization > 1 or jain > 1", '"utilization > 1 or jain > 1"'),
+        (
+            "smallest path.buffer with Share of BBR < 25",
+            '25 for "Share of BBR", which is a part of 1 without its unit',
+        ),
     ],
 )
 def test_a_question_that_is_none_is_refused(text: str, found: str) -> None:

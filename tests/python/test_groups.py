@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import pytest
+from specimens import GOOD
 
 from narrows.answer.judge import point
+from narrows.answer.study import ask
 from narrows.answer.text import _describe_point
 from narrows.metrics.groups import note_of_study, two_groups
+from narrows.spec import SpecificationText
+
+RIVALS = GOOD.replace('"1bdp"', '["1bdp", "2bdp"]').replace(
+    '"cubic"', '"bbr"\n\n[[flows]]\ncca = "cubic"'
+)
 
 BIMODAL = (0.93, 0.41, 0.94, 0.92, 0.40, 0.93, 0.95, 0.42, 0.94, 0.93)
 
@@ -86,6 +93,15 @@ def test_losses_are_two_groups_where_the_gap_matters() -> None:
 
 
 def test_an_answer_tells_both_groups_of_its_value() -> None:
-    rows = [{"bbr.share": one} for one in BIMODAL]
-    said = _describe_point(point(1.0, rows, ["bbr.share"], 0.95), ("bbr.share",))
-    assert said.endswith("; 10 trials; two groups: bbr.share 0.934 in 7 of 10 trials, 0.41 in 3")
+    found = point(1.0, [{"bbr.share": one} for one in BIMODAL], ["bbr.share"], 0.95)
+
+    def sentence(metric: str) -> str:
+        study = ask(
+            SpecificationText(RIVALS, "rivals"), (), f"path.buffer with the highest {metric}"
+        )
+        return _describe_point(study, found, ("bbr.share",))
+
+    split = "; 10 trials; two groups"
+    assert sentence("bbr.share").endswith(f"{split}: bbr.share 0.934 in 7 of 10 trials, 0.41 in 3")
+    heading = "Share of BBR (%)"
+    assert sentence(heading).endswith(f"{split}: {heading} 93.4 in 7 of 10 trials, 41 in 3")

@@ -15,7 +15,9 @@ from narrows.errors import InputError
 from narrows.figures.sweeps.view import View, controls_of, numbers
 from narrows.metrics.catalogue import APPLICATION, CLASS, COMPLETION, FLOW, PACKETS, RUN, WORKLOAD
 from narrows.metrics.headings import column_of, columns_named, heading_of, legend_words
+from narrows.runner import prepare as prepare_run
 from narrows.store import open_store
+from narrows.sweeps import prepare
 from narrows.sweeps.export import frame
 from narrows.sweeps.figure import describe
 from narrows.sweeps.overview import overview
@@ -27,6 +29,8 @@ SEVERAL = GOOD.replace(
     'workload = { kind = "web", html = "5kb", size = "2kb" }\n\n'
     '[[flows]]\nname = "backup"\ncca = "reno"\nsize = "20kb"\n\n[run]',
 )
+LOSING = GOOD.replace('"1bdp"', '"0.1bdp"').replace('"good"', '"losing"') + "\n"
+"""CUBIC beside a buffer so small that its loss rate is near 1.3 %."""
 STUDY = SEVERAL.replace('"8mbit"', '["4mbit", "8mbit"]', 1).replace(
     '"cubic"', '["cubic", "bbr3"]', 1
 )
@@ -120,12 +124,47 @@ def test_checks_and_rules_take_headings(tmp_path: Path, capsys: Capture) -> None
     assert "users.completion_p95_s is" in told
     until = (
         "trials = 2\n\n[sweep]\n"
-        'until = { metric = "share (%), users", within = 0.9, max_trials = 3 }\n'
+        'until = { metric = "share (%), users", within = 90, max_trials = 3 }\n'
     )
     assert (
         run_cli("run", write(tmp_path, STUDY + until + bound), "--out", str(tmp_path / "all")) == 1
     )
     assert "users.completion_p95_s is" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("metric", "bound", "message"),
+    [
+        ("Loss rate (%)", "at_most = 0.5", "losing: Loss rate (%) is 1"),
+        ("Loss rate (%)", "at_most = 99", ""),
+        ("loss_rate", "at_most = 0.005", "losing: loss_rate is 0.1"),
+        ("Utilization (%)", "at_least = 101", "; at least 101 expected"),
+    ],
+)
+def test_bounds_of_a_heading_in_per_cent_are_in_per_cent(
+    metric: str, bound: str, message: str, tmp_path: Path, capsys: Capture
+) -> None:
+    text = f'{LOSING}[[check]]\nmetric = "{metric}"\n{bound}\n'
+    status = run_cli("run", write(tmp_path, text), "--out", str(tmp_path / "out"))
+    assert status == (1 if message else 0)
+    assert message in capsys.readouterr().out
+
+
+def test_a_bound_of_a_heading_without_its_unit_is_a_part_of_1(tmp_path: Path) -> None:
+    text = f'{LOSING}[[check]]\nmetric = "Loss rate"\nat_most = 5\n'
+    with pytest.raises(InputError) as caught:
+        prepare_run(write(tmp_path, text))
+    assert caught.value.place == "check[0].at_most"
+    assert caught.value.remedy == '0.05, or the metric "Loss rate (%)",'
+
+
+def test_trials_continue_until_an_interval_in_per_cent_is_narrow(tmp_path: Path) -> None:
+    for metric, within in (("Utilization (%)", 1.5), ("utilization", 0.015)):
+        until = f'{{ metric = "{metric}", within = {within}, max_trials = 3 }}'
+        text = f"{GOOD}trials = 2\n\n[sweep]\nuntil = {until}\n"
+        rule = prepare(write(tmp_path, text), out=tmp_path / "out").grid.study.until
+        assert rule is not None
+        assert (rule.metric, rule.within) == ("utilization", 0.015)
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,8 @@ This page is made from `python/narrows/metrics/catalogue.py` by `make reference`
 Everything is counted from the warm-up to the end of the run unless stated otherwise.
 Rates are in 10^6 bit/s. Where a metric is named (`[[check]]`, `--metric`, `search --for`), the
 heading of a table or figure will do, with or without its unit: `"Share of BBR (%)"` is `bbr.share`.
+Bounds and `within` are then in the heading's unit: `"Share of BBR (%)" at most 60`, but
+`bbr.share` or `"Share of BBR"` at most 0.6.
 An empty cell is a value that can't be known: no such flows, or a back end that doesn't count it.
 "Better" says which direction is good.
 """

@@ -5,7 +5,8 @@ PLACE from which METRIC OP NUMBER [and ...]        (or up to which)
 PLACE at which METRIC = METRIC                     (where two are equal)
 PLACE with the highest METRIC                      (or lowest)
 
-Another metric may stand in place of a number, and a number in place of the second metric.
+Another metric may stand in place of a number, and a number in place of the second metric. Beside a
+heading in per cent, such as "Utilization (%)", a number is in per cent.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from narrows.errors import InputError
+from narrows.metrics.catalogue import scale_of
+from narrows.metrics.headings import bound_in_unit, heading_in_percent
 from narrows.spec.suggest import quote
 from narrows.spec.values import measure, spell
 
@@ -60,12 +63,18 @@ _NUMBER = re.compile(r"[-+.\d].*|nan|inf(inity)?", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class AskedCondition:
-    """A bound on the mean of a metric, or of its difference from another one of the same runs."""
+    """A bound on the mean of a metric, or of its difference from another one of the same runs.
+
+    `heading` and `other_heading` are the headings in per cent that name the metrics; empty
+    otherwise. The bound is a fraction all the same.
+    """
 
     metric: str
     op: Op
     bound: float
     other: str = ""
+    heading: str = ""
+    other_heading: str = ""
 
     @property
     def quantity(self) -> str:
@@ -77,7 +86,12 @@ class AskedCondition:
         return HOLDS[self.op](value, self.bound)
 
     def __str__(self) -> str:
-        return f"{self.metric} {self.op} {self.other or f'{self.bound:g}'}"
+        return f"{self.heading or self.metric} {self.op} {_right_words(self)}"
+
+    @property
+    def headings(self) -> dict[str, str]:
+        """The headings in per cent by metric."""
+        return _headings_of((self.metric, self.heading), (self.other, self.other_heading))
 
 
 def metrics_in(quantity: str) -> tuple[str, ...]:
@@ -103,6 +117,11 @@ class BoundQuestion:
         return tuple(dict.fromkeys(one.quantity for one in self.conditions))
 
     @property
+    def headings(self) -> dict[str, str]:
+        """The headings in per cent by metric."""
+        return _headings_of(*(pair for one in self.conditions for pair in one.headings.items()))
+
+    @property
     def conditions_text(self) -> str:
         """The conditions in words."""
         return " and ".join(map(str, self.conditions))
@@ -121,18 +140,27 @@ class EqualQuestion:
     metric: str
     bound: float
     other: str = ""
+    heading: str = ""
+    other_heading: str = ""
 
     @property
     def quantities(self) -> tuple[str, ...]:
         """The difference, or the one metric."""
         return (self.condition("<").quantity,)
 
+    @property
+    def headings(self) -> dict[str, str]:
+        """The headings in per cent by metric."""
+        return self.condition("<").headings
+
     def condition(self, op: Op) -> AskedCondition:
         """The condition that holds on one side of the value."""
-        return AskedCondition(self.metric, op, self.bound, self.other)
+        return AskedCondition(
+            self.metric, op, self.bound, self.other, self.heading, self.other_heading
+        )
 
     def __str__(self) -> str:
-        return f"{self.place} at which {self.metric} = {self.other or f'{self.bound:g}'}"
+        return f"{self.place} at which {self.heading or self.metric} = {_right_words(self)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,17 +170,36 @@ class BestQuestion:
     place: str
     metric: str
     highest: bool
+    heading: str = ""
 
     @property
     def quantities(self) -> tuple[str, ...]:
         """The one metric."""
         return (self.metric,)
 
+    @property
+    def headings(self) -> dict[str, str]:
+        """The heading in per cent by metric."""
+        return _headings_of((self.metric, self.heading))
+
     def __str__(self) -> str:
-        return f"{self.place} with the {'highest' if self.highest else 'lowest'} {self.metric}"
+        order = "highest" if self.highest else "lowest"
+        return f"{self.place} with the {order} {self.heading or self.metric}"
 
 
 Question: TypeAlias = BoundQuestion | EqualQuestion | BestQuestion
+
+
+def _headings_of(*pairs: tuple[str, str]) -> dict[str, str]:
+    """Returns the headings by metric, without metrics that are named by their columns."""
+    return {metric: heading for metric, heading in pairs if heading}
+
+
+def _right_words(asked: AskedCondition | EqualQuestion) -> str:
+    """Returns the other metric, or the bound in the unit of the heading that names the metric."""
+    if asked.other:
+        return asked.other_heading or asked.other
+    return f"{(scale_of(asked.metric) if asked.heading else 1) * asked.bound:g}"
 
 
 def place_in(text: str) -> str:
@@ -172,10 +219,17 @@ def parse(text: str, named: Naming) -> Question:
     if found.re is _BESIDE:
         side = "from" if found["side"] == "from" else "up to"
         return BoundQuestion(place, side, _conditions(found["conditions"], named))
-    metric = named(found["metric"])
+    metric, heading = _column_and_heading(found["metric"], named)
     if found.re is _EQUAL:
-        return EqualQuestion(place, metric, *_right_side(found["other"], metric, named))
-    return BestQuestion(place, metric, found["order"] == "highest")
+        bound, other, other_heading = _right_side(found["other"], found["metric"], metric, named)
+        return EqualQuestion(place, metric, bound, other, heading, other_heading)
+    return BestQuestion(place, metric, found["order"] == "highest", heading)
+
+
+def _column_and_heading(written: str, named: Naming) -> tuple[str, str]:
+    """Returns a metric's column, and its heading if that is in per cent."""
+    column = named(written)
+    return column, written if heading_in_percent(written, column) else ""
 
 
 def _form(text: str) -> re.Match[str]:
@@ -204,13 +258,22 @@ def _condition(text: str, named: Naming) -> AskedCondition:
         remedy = "METRIC, one of < <= > >=, and a number or metric, such as utilization >= 0.99,"
         raise InputError.at(OPTION, quote(text), remedy)
     op: Op = found[2]  # type: ignore[assignment]
-    metric = named(found[1])
-    return AskedCondition(metric, op, *_right_side(found[3], metric, named))
+    metric, heading = _column_and_heading(found[1], named)
+    bound, other, other_heading = _right_side(found[3], found[1], metric, named)
+    return AskedCondition(metric, op, bound, other, heading, other_heading)
 
 
-def _right_side(text: str, metric: str, named: Naming) -> tuple[float, str]:
-    """The bound of a metric: a number, or zero for its difference from another metric."""
-    return (_number(text, metric), "") if _NUMBER.fullmatch(text) else (0.0, named(text))
+def _right_side(text: str, written: str, metric: str, named: Naming) -> tuple[float, str, str]:
+    """The bound of a metric: a number, or zero for its difference from another metric.
+
+    The other metric and its heading in per cent follow.
+    """
+    if not _NUMBER.fullmatch(text):
+        return (0.0, *_column_and_heading(text, named))
+    number = _number(text, metric)
+    if not text.endswith("%"):
+        number = bound_in_unit(number, written, metric, OPTION)
+    return number, "", ""
 
 
 def _number(text: str, metric: str) -> float:

@@ -9,7 +9,7 @@ from narrows.answer.bound import Bracket
 from narrows.answer.judge import Point, PointState
 from narrows.answer.question import AskedCondition, EqualQuestion, metrics_in
 from narrows.answer.study import AskedCase, AskedStudy
-from narrows.metrics.catalogue import find
+from narrows.metrics.catalogue import find, scale_of
 from narrows.metrics.groups import two_groups
 from narrows.metrics.intervals import half_width, interval
 from narrows.words import count_of, join_words
@@ -47,7 +47,8 @@ def _where(study: AskedStudy, case: AskedCase, found: Bracket, answer: Point) ->
         return f"at {'most' if _OTHER_SIDE[question.side] == 'below' else 'least'} {holds}"
     low, high = sorted((float(beyond.value), float(answer.value)))
     if study.scale is not None and study.scale.between(low, high) is None:
-        return f"{holds}; {_value(study, beyond)} fails: {_means(beyond, _broken(found, beyond))}"
+        means = _means(study, beyond, _broken(found, beyond))
+        return f"{holds}; {_value(study, beyond)} fails: {means}"
     fails = _end(study, case, beyond, _broken(found, beyond), "fails")
     ends = (fails, holds) if low == beyond.value else (holds, fails)
     return f"between {' and '.join(ends)}"
@@ -58,7 +59,7 @@ def _end(
 ) -> str:
     """A value in full, with the state of the conditions there and the metrics that show it."""
     value = study.in_full(point.value, case)
-    return f"{value} ({state}: {_describe_point(point, quantities)})"
+    return f"{value} ({state}: {_describe_point(study, point, quantities)})"
 
 
 def _broken(found: Bracket, point: Point) -> tuple[str, ...]:
@@ -80,7 +81,7 @@ def _of_equality(study: AskedStudy, case: AskedCase, asked: EqualQuestion, found
         why = f"{condition} {side}{open_}{_closest(study, found, equal=True)}"
         return f"{_no_or_undecided(found)} {place}: {why}."
     ends = [
-        f"{study.in_full(point.value, case)} ({_describe_point(point, asked.quantities)})"
+        f"{study.in_full(point.value, case)} ({_describe_point(study, point, asked.quantities)})"
         for point in (found.beyond, found.answer)
     ]
     head = f"the {asked} is between {ends[0]} and {ends[1]}"
@@ -111,7 +112,7 @@ def _closest(study: AskedStudy, found: Bracket, *, equal: bool = False) -> str:
     scales = [c.bound or max(abs(p.mean(c.quantity) or 0.0) for p in known) for c in conditions]
     nearest = min(known, key=lambda point: _miss(point, conditions, scales, equal=equal))
     names = tuple(dict.fromkeys(c.quantity for c in conditions))
-    return f"; closest at {_value(study, nearest)} ({_means(nearest, names)})"
+    return f"; closest at {_value(study, nearest)} ({_means(study, nearest, names)})"
 
 
 def _miss(
@@ -187,7 +188,7 @@ def _far_end(study: AskedStudy, found: Bracket, first: Point, last: Point) -> It
     if again is None:
         return
     reach = f"at least {'up' if upward else 'down'} to {_value(study, end)}"
-    means = _means(again, _broken(found, again))
+    means = _means(study, again, _broken(found, again))
     yield f"; it holds {reach} and fails again at {_value(study, again)}: {means}"
 
 
@@ -218,7 +219,8 @@ def _explain(study: AskedStudy, found: Bracket, condition: AskedCondition) -> st
     if held:
         return f"{condition} from {_value(study, held[0])} to {_value(study, held[-1])}"
     if not _has_values(found, condition):
-        return f"{condition.quantity} has no value"
+        name = study.question.headings.get(condition.quantity, condition.quantity)
+        return f"{name} has no value"
     sure = any(point.state(condition) is PointState.UNDECIDED for point in found.points)
     return f"{condition} nowhere{' for sure' if sure else ''}"
 
@@ -230,18 +232,19 @@ def _has_values(found: Bracket, condition: AskedCondition) -> bool:
 def _of_ranking(study: AskedStudy, case: AskedCase, found: Ranking) -> str:
     question, best = found.question, found.answer
     if best is None:
-        return f"no {question.place} has a value of {question.metric}."
+        return f"no {question.place} has a value of {_metric_words(study, question.metric)}."
     value = study.in_full(best.value, case)
-    head = f"the {question} is {value} ({_describe_point(best, question.quantities)})"
+    head = f"the {question} is {value} ({_describe_point(study, best, question.quantities)})"
     others = [one for one in found.points[1:] if one not in found.beside]
     parts = [head]
     if found.beside:
         values = ", ".join(
-            f"{_value(study, one)} ({_means(one, question.quantities)})" for one in found.beside
+            f"{_value(study, one)} ({_means(study, one, question.quantities)})"
+            for one in found.beside
         )
         parts.append(f"; it can't be told apart from {values}")
     if others:
-        next_ = f"{_value(study, others[0])} ({_means(others[0], question.quantities)})"
+        next_ = f"{_value(study, others[0])} ({_means(study, others[0], question.quantities)})"
         parts.append(f"; {'then' if found.beside else 'next is'} {next_}")
     return "".join(parts) + "."
 
@@ -250,15 +253,32 @@ def _value(study: AskedStudy, point: Point) -> str:
     return str(study.spelling(point.value))
 
 
-def _describe_point(point: Point, quantities: tuple[str, ...]) -> str:
+def _describe_point(study: AskedStudy, point: Point, quantities: tuple[str, ...]) -> str:
     found = ((name, two_groups(point.values.get(name, ()), name)) for name in _names(quantities))
-    split = "".join(f"; two groups: {name} {parts.words()}" for name, parts in found if parts)
-    return f"{_means(point, quantities)}; {count_of(point.trials, 'trial')}{split}"
+    split = "".join(
+        f"; two groups: {_metric_words(study, name)} {parts.words(_shown_scale(study, name))}"
+        for name, parts in found
+        if parts
+    )
+    return f"{_means(study, point, quantities)}; {count_of(point.trials, 'trial')}{split}"
 
 
-def _means(point: Point, quantities: tuple[str, ...]) -> str:
+def _means(study: AskedStudy, point: Point, quantities: tuple[str, ...]) -> str:
     """The means of metrics, for a difference those of both metrics."""
-    return ", ".join(f"{name} {mean_words(point, name)}" for name in _names(quantities))
+    return ", ".join(
+        f"{_metric_words(study, name)} {_mean_words(point, name, _shown_scale(study, name))}"
+        for name in _names(quantities)
+    )
+
+
+def _metric_words(study: AskedStudy, metric: str) -> str:
+    """The metric as the question names it: by its heading in per cent, or by its column."""
+    return study.question.headings.get(metric, metric)
+
+
+def _shown_scale(study: AskedStudy, metric: str) -> int:
+    """The factor by which the values of a metric are multiplied for the answer."""
+    return scale_of(metric) if metric in study.question.headings else 1
 
 
 def _names(quantities: tuple[str, ...]) -> list[str]:
@@ -266,9 +286,9 @@ def _names(quantities: tuple[str, ...]) -> list[str]:
     return list(dict.fromkeys(name for one in quantities for name in metrics_in(one)))
 
 
-def mean_words(point: Point, metric: str) -> str:
-    """The mean with half of its interval and its unit, such as "12.3 ± 0.4 ms"."""
-    known = point.values.get(metric, ())
+def _mean_words(point: Point, metric: str, scale: int) -> str:
+    """The mean, times `scale`, with half of its interval and its unit: "12.3 ± 0.4 ms"."""
+    known = [scale * value for value in point.values.get(metric, ())]
     if not known:
         return "has no value"
     found = find(metric)

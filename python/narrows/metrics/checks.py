@@ -10,7 +10,7 @@ from typing import Any
 from narrows.errors import InputError
 from narrows.metrics.bounds import CheckVerdict, decide
 from narrows.metrics.catalogue import scale_of
-from narrows.metrics.headings import column_of, controls_in
+from narrows.metrics.headings import bound_in_unit, column_of, controls_in, heading_in_percent
 from narrows.metrics.intervals import half_width, interval, mean
 from narrows.metrics.metric import Row
 from narrows.metrics.series import OF_LINK, RunSeries, flows_of, owners, series_columns
@@ -117,11 +117,14 @@ class CombinationOutcome:
 
     def __str__(self) -> str:
         one = self.outcome
-        value = f"is {interval(one.values, 6)}" if one.values else "has no value"
+        scale = one.scale if one.check.heading else 1
+        values = [scale * value for value in one.values]
+        value = f"is {interval(values, 6)}" if values else "has no value"
         found = f"{value} ({one.why})" if one.why else value
         remedy = f"; {one.remedy}" if one.remedy else ""
-        bounds = f"{one.check.bounds_text} expected{remedy}"
-        return f"{one.verdict}: {self.case.label}: {one.check.name} {found}; {bounds}"
+        bounds = f"{one.check.words_of_bounds(scale)} expected{remedy}"
+        name = one.check.heading or one.check.name
+        return f"{one.verdict}: {self.case.label}: {name} {found}; {bounds}"
 
     def document(self) -> dict[str, Any]:
         """The outcome for `--json`."""
@@ -150,7 +153,7 @@ def applicable(
 def _applicable(check: ResultCheck, place: str, cases: Sequence[Combination]) -> ResultCheck:
     one = check
     if one.taken is None:
-        one = replace(one, metric=column_in(str(one.metric), f"{place}.metric", cases))
+        one = _of_column(one, column_in(str(one.metric), f"{place}.metric", cases), place)
     else:
         _known_series(one.taken, place, cases)
     _known_places(one, place, cases)
@@ -158,6 +161,22 @@ def _applicable(check: ResultCheck, place: str, cases: Sequence[Combination]) ->
         found = f"no combination that has {one.metric or 'this series'} and these values"
         raise InputError.at(f"{place}.where", found, "values that occur")
     return one
+
+
+def _of_column(check: ResultCheck, column: str, place: str) -> ResultCheck:
+    """Returns the check of a metric's column, with its bounds in the column's unit."""
+    written = str(check.metric)
+
+    def convert(end: float | None, name: str) -> float | None:
+        return None if end is None else bound_in_unit(end, written, column, f"{place}.{name}")
+
+    return replace(
+        check,
+        metric=column,
+        heading=written if heading_in_percent(written, column) else "",
+        at_least=convert(check.at_least, "at_least"),
+        at_most=convert(check.at_most, "at_most"),
+    )
 
 
 def column_in(metric: str, place: str, cases: Sequence[Combination]) -> str:

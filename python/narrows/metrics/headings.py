@@ -8,7 +8,7 @@ from difflib import get_close_matches
 
 from narrows import _native
 from narrows.errors import InputError
-from narrows.metrics.catalogue import find, in_percent
+from narrows.metrics.catalogue import find, in_percent, scale_of
 from narrows.spec import ResultCheck, SeriesNumber, registry
 from narrows.spec.scenario import Scenario
 from narrows.spec.suggest import quote
@@ -132,6 +132,25 @@ def column_of(
     if len(found) != 1:
         raise unknown_metric(written, known, place, controls)
     return found[0]
+
+
+def heading_in_percent(written: str, column: str) -> bool:
+    """Returns True if the column is written as a heading in per cent: "Share of BBR (%)"."""
+    return in_percent(column) and written != column and "%" in _plain(written).split()
+
+
+def bound_in_unit(bound: float, written: str, column: str, place: str) -> float:
+    """Returns a bound on a column in the column's unit; a heading in per cent has it in per cent.
+
+    Raises InputError for a bound that seems to be in per cent beside a heading without its unit.
+    """
+    if heading_in_percent(written, column):
+        return bound / scale_of(column)
+    if in_percent(column) and written != column and abs(bound) > 1:
+        found = f"{bound:g} for {quote(written)}, which is a part of 1 without its unit"
+        remedy = f'{bound / scale_of(column):g}, or the metric "{written} (%)",'
+        raise InputError.at(place, found, remedy)
+    return bound
 
 
 def unknown_metric(

@@ -138,6 +138,11 @@ class ResultCheck:
     """
     taken: SeriesNumber | None = None
     """The number computed from a series, if the check isn't about a metric."""
+    heading: str = ""
+    """The heading in per cent that names the metric, such as "Loss rate (%)"; empty for a column.
+
+    The bounds are fractions once `metric` is a column.
+    """
 
     @property
     def name(self) -> str:

@@ -15,8 +15,10 @@ from narrows.metrics.checks import (
     judge_all,
     narrow,
 )
+from narrows.metrics.headings import bound_in_unit
 from narrows.metrics.stored import StoreMeasurements
 from narrows.plan import Cell, Grid
+from narrows.spec.spec import Until
 from narrows.store import Store
 from narrows.sweeps.polars_memory import load_polars
 
@@ -34,8 +36,16 @@ def with_columns(grid: Grid) -> Grid:
     made = replace(grid, checks=applicable(grid.checks, cases))
     if until is None:
         return made
-    named = replace(until, metric=column_in(until.metric, "sweep.until.metric", cases))
+    named = _of_column(until, column_in(until.metric, "sweep.until.metric", cases))
     return replace(made, study=replace(grid.study, until=named))
+
+
+def _of_column(until: Until, column: str) -> Until:
+    """Returns the rule for a metric's column, with its limit in the column's unit."""
+    if until.relative:
+        return replace(until, metric=column)
+    within = bound_in_unit(until.within, until.metric, column, "sweep.until.within")
+    return replace(until, metric=column, within=within)
 
 
 def outcomes(grid: Grid, cells: Sequence[Cell], store: Store) -> list[CombinationOutcome]:
