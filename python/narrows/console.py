@@ -157,7 +157,8 @@ def print_summary(result: Result, notes: Iterable[str] = ()) -> None:
         console.print(line, markup=False, highlight=False, soft_wrap=True)
     same = alike([[trial.info.digest for trial in result.trials]])
     legend = [INTERVALS] if len(runs) > 1 and not same else []
-    for line in (*_link_lines(runs), *legend):
+    ends_s = [trial.info.end_s for trial in result.trials]
+    for line in (*_link_lines(runs, ends_s), *legend):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
     for run in runs:
         if "invalid" in run:
@@ -414,12 +415,13 @@ def _completion_time(flow: Entry) -> float | None:
     return found
 
 
-def _link_lines(runs: Sequence[Entry]) -> Iterator[str]:
-    """Yields a line for every link, and one for losses elsewhere."""
+def _link_lines(runs: Sequence[Entry], ends_s: Sequence[float]) -> Iterator[str]:
+    """Yields a line for every link, and one for losses elsewhere; `ends_s` are the runs' ends."""
     from narrows.figures.frames import offered_mbps
 
     scenario = runs[0]["scenario"]
-    rtt_ms, mean_mbps = scenario["path"]["rtt_ns"] / 1e6, offered_mbps(scenario)
+    rtt_ms = scenario["path"]["rtt_ns"] / 1e6
+    mean_mbps = average(offered_mbps(scenario, end_s) for end_s in ends_s)
     offered = "" if mean_mbps is None else f" of {short_number(mean_mbps)} Mbit/s on average"
     yield _link_line(f"bottleneck{offered}", [run["bottleneck"] for run in runs], rtt_ms)
     for number, link in enumerate(runs[0].get("links", ())):

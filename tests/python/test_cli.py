@@ -578,3 +578,33 @@ def test_a_run_prints_the_mean_rate_of_a_trace(
     assert "bottleneck of 12 Mbit/s on average: utilization" in capsys.readouterr().out
     assert run_cli("run", write(tmp_path, GOOD), "--out", "constant") == 0
     assert "bottleneck: utilization" in capsys.readouterr().out
+
+
+SHORT = GOOD.replace('"2s"', '"9s"')
+
+
+@pytest.mark.parametrize(
+    ("text", "mean"),
+    [
+        (
+            SHORT.replace("[run]", 'size = "500kb"\n\n[run]')
+            + 'stop_when = "cubic-1"\n\n[[changes]]\nat = "2s"\nrate = "1mbit"\n',
+            "8",
+        ),
+        (
+            SHORT + '\n[[changes]]\nat = "1s"\nrate = "4mbit"\n'
+            '\n[[changes]]\nat = "1500ms"\nend = true\n',
+            "6",
+        ),
+    ],
+)
+def test_the_mean_rate_of_a_run_that_ends_early_counts_up_to_its_end(
+    text: str, mean: str, tmp_path: Path, capsys: Capture
+) -> None:
+    out = tmp_path / "out"
+    assert run_cli("run", write(tmp_path, text), "--out", str(out)) == 0
+    assert f"bottleneck of {mean} Mbit/s on average: utilization" in capsys.readouterr().out
+    page = (out / "report.html").read_text(encoding="utf-8")
+    shown = re.findall(r"([\d.]+) Mbit/s on average", page)
+    assert len(shown) > 1
+    assert set(shown) == {mean}

@@ -19,6 +19,7 @@ from narrows.metrics.offered import bytes_until, offers
 from narrows.packets import PACKET_BYTES
 from narrows.spec.classes import classes
 from narrows.spec.datagrams import traffic
+from narrows.spec.ending import planned_end_ns
 from narrows.spec.measured import UNKNOWN_CONTROL, capacity_known, delay_known
 from narrows.spec.scenario import Flow, Scenario
 from narrows.words import count_of, join_words, short_number
@@ -92,13 +93,15 @@ def rate_mbps(scenario: Scenario) -> float:
     return float(scenario["path"]["rate_bps"]) / 1e6
 
 
-def offered_mbps(scenario: Scenario) -> float | None:
+def offered_mbps(scenario: Scenario, ended_s: float | None = None) -> float | None:
     """The mean of what a varying bottleneck offers in Mbit/s; None where the rate is constant.
 
-    It is that of the measured time, so that the utilization is the used part of it.
+    It is that of the measured time, so that the utilization is the used part of it. The run ended
+    at `ended_s` seconds, by default as planned.
     """
     offer, run = offers(scenario)[0], scenario["run"]
-    ends_ns = np.array([run["warmup_ns"], run["duration_ns"]], dtype=float)
+    end_ns = planned_end_ns(scenario) if ended_s is None else ended_s * 1e9
+    ends_ns = np.array([run["warmup_ns"], end_ns], dtype=float)
     if not offer.varies or not np.ptp(ends_ns):
         return None
     return float(np.ptp(bytes_until(offer, ends_ns)) * 8e3 / np.ptp(ends_ns))
@@ -148,18 +151,26 @@ def path_in_words(scenario: Scenario, varied: Collection[str]) -> str:
     return ", ".join(filter(None, told))
 
 
-def conditions(scenario: Scenario, groups: Groups = None) -> str:
-    """The scenario in one line, such as "2 BBR + 2 CUBIC, 80 Mbit/s, 25 ms, buffer 1.75 BDP"."""
+def conditions(scenario: Scenario, groups: Groups = None, ended_s: float | None = None) -> str:
+    """The scenario in one line, such as "2 BBR + 2 CUBIC, 80 Mbit/s, 25 ms, buffer 1.75 BDP".
+
+    The run ended at `ended_s` seconds, by default as planned.
+    """
     room = f", buffer {_buffer(scenario)}" if capacity_known(scenario) else ""
-    path = f"{_rate(scenario)}, {_delays(scenario)}{room}"
+    path = f"{_rate(scenario, ended_s)}, {_delays(scenario)}{room}"
     return f"{flows_in_words(scenario, groups)}, {path}{_queue(scenario)}"
 
 
-def _rate(scenario: Scenario) -> str:
+def conditions_of_run(scenario: Scenario, tables: Tables, groups: Groups = None) -> str:
+    """The scenario of a run in one line, with the mean rate up to the last sample."""
+    return conditions(scenario, groups, _last_sample_s(tables) or None)
+
+
+def _rate(scenario: Scenario, ended_s: float | None = None) -> str:
     """The bottleneck's rate, or its mean where it varies."""
     if not capacity_known(scenario):
         return "unknown capacity"
-    mean = offered_mbps(scenario)
+    mean = offered_mbps(scenario, ended_s)
     if mean is None:
         return f"{short_number(rate_mbps(scenario), 4)} Mbit/s"
     return f"{short_number(mean)} Mbit/s on average"
@@ -207,9 +218,15 @@ def column(rows: Table, title: str) -> Floats:
 
 def end_s(tables: Tables) -> float:
     """The time of the last sample in seconds, or 1 if there is none."""
+    return _last_sample_s(tables) or 1.0
+
+
+def _last_sample_s(tables: Tables) -> float:
+    """The time of the last sample in seconds, or 0 if there is none."""
+    if "flow_samples" not in tables:
+        return 0.0
     parts = columns(tables["flow_samples"]).parts()
-    last = max((float(part.floats("time_s").max(initial=0.0)) for part in parts), default=0.0)
-    return last if last > 0 else 1.0
+    return max((float(part.floats("time_s").max(initial=0.0)) for part in parts), default=0.0)
 
 
 def stays(rows: Table, title: str, wanted: str | None = None) -> list[tuple[float, float, str]]:

@@ -19,15 +19,17 @@ def conditions(
     groups: Sequence[str],
     has_accounts: bool = False,
     measured_hosts: str = "",
+    ended_s: float | None = None,
 ) -> list[tuple[str, str]]:
     """Returns labels and values: the path, a line for each class of flows, the hosts, the run.
 
     If the page `has_accounts` of its flows, these say how much a path of unknown rate carries.
     `measured_hosts` describes the hosts of a measurement, which doesn't show the queue discipline.
+    The run ended at `ended_s` seconds, by default as planned.
     """
     path, run = scenario["path"], scenario["run"]
     return [
-        ("Rate", _rate(scenario, has_accounts)),
+        ("Rate", _rate(scenario, has_accounts, ended_s)),
         ("Two-way delay", _delay(scenario)),
         *_bottleneck(scenario, shows_queue=not measured_hosts),
         *_elements(path),
@@ -58,13 +60,13 @@ def _bottleneck(scenario: Scenario, *, shows_queue: bool) -> Iterator[tuple[str,
         yield "Queue discipline", _element(scenario["path"]["queue"])
 
 
-def _rate(scenario: Scenario, has_accounts: bool) -> str:
+def _rate(scenario: Scenario, has_accounts: bool, ended_s: float | None) -> str:
     """Returns the bottleneck's rate, and its average if it varies."""
     nominal = frames.rate_mbps(scenario)
     if not capacity_known(scenario):
         return "unknown" if has_accounts else f"unknown, at least {nominal:.3g} Mbit/s"
     rate = f"{nominal:.4g} Mbit/s" if has_accounts else f"{nominal:g} Mbit/s"
-    mean = frames.offered_mbps(scenario)
+    mean = frames.offered_mbps(scenario, ended_s)
     return rate if mean is None else f"{rate} nominal, {short_number(mean)} Mbit/s on average"
 
 

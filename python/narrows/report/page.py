@@ -48,12 +48,13 @@ MOST_FLOWS = 50
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run: its label, its scenario, its tables and its summary as in `--json`."""
+    """One run: its label, its scenario, its tables, its summary as in `--json`, and its end."""
 
     label: str
     scenario: Scenario
     tables: Tables
     summary: Mapping[str, Any]
+    end_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,7 @@ class PageContents:
 
 def render(study: PageContents) -> str:
     """Renders the page as HTML."""
+    first = study.runs[0]
     drawn = [*_all_trials(study), *_each_trial(study)] if study.drawable else []
     return (
         environment()
@@ -97,9 +99,9 @@ def render(study: PageContents) -> str:
         .render(
             study=study,
             conditions=conditions(
-                study.runs[0].scenario, study.groups, bool(study.accounts), study.hosts
+                first.scenario, study.groups, bool(study.accounts), study.hosts, first.end_s
             ),
-            subtitle=frames.conditions(study.runs[0].scenario, study.groups),
+            subtitle=frames.conditions(first.scenario, study.groups, first.end_s),
             cards=cards(study.runs, study.groups),
             drawn=drawn,
             each=min(len(study.runs), MOST_RUNS),

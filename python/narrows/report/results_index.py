@@ -127,7 +127,8 @@ def _run(place: Path, path: Path) -> Item:
     result = open_result(path)
     manifest, trials = result.manifest, len(result.trials)
     runs = f"{count_of(trials, 'run')} on {manifest['backend']}"
-    what = conditions(result.trials[0].scenario, result.groups)
+    first = result.trials[0]
+    what = conditions(first.scenario, result.groups, first.info.end_s)
     page = _relative(place, path / "report.html")
     return Item(result.name, "run", path.name, runs, what, _when(path), page)
 

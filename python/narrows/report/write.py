@@ -175,7 +175,13 @@ def _notes(result: Result) -> list[str]:
 def _runs(result: Result) -> list[Run]:
     summaries: list[dict[str, Any]] = result.summary["runs"]
     return [
-        Run(f"trial {t.number}, seed {t.scenario['seed']}", t.scenario, t.columns, summary)
+        Run(
+            f"trial {t.number}, seed {t.scenario['seed']}",
+            t.scenario,
+            t.columns,
+            summary,
+            t.info.end_s,
+        )
         for t, summary in zip(result.trials, summaries, strict=True)
     ]
 

@@ -63,7 +63,7 @@ def _page(
         command=_command(stem, record, row, copies_in(folder.parent, record)),
         spec=str(record["spec"]).strip(),
         groups=groups,
-        runs=[Run(label, scenario, trial.tables, summary)],
+        runs=[Run(label, scenario, trial.tables, summary, trial.info.end_s)],
         drawable=scenario["run"]["record"] != "summary",
         lead=label[0].upper() + label[1:],
         notes=[note_of_run([summary], groups)],

@@ -39,7 +39,7 @@ def applications(scenario: Scenario, tables: Tables, groups: Groups = None) -> F
     )
     return Figure(
         frames.title(scenario, groups, ": applications"),
-        frames.conditions(scenario, groups),
+        frames.conditions_of_run(scenario, tables, groups),
         (
             *_directions(scenario, tables, groups),
             *panels,

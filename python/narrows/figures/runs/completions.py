@@ -49,7 +49,7 @@ def completions(scenario: Scenario, tables: Tables, groups: Groups = None) -> Fi
     )
     return Figure(
         frames.title(scenario, groups, ": completion times"),
-        f"{frames.conditions(scenario, groups)}; {len(rows)} {unit}",
+        f"{frames.conditions_of_run(scenario, tables, groups)}; {len(rows)} {unit}",
         panels if known and completing(scenario, named) else (),
         "The distribution of completion times, and the median and 99th percentile of the "
         "slowdown for each range of sizes.",

@@ -33,7 +33,7 @@ def cwnd(
     rest = f"; {len(chosen)} of {count} flows" if len(chosen) < count else ""
     return Figure(
         frames.title(scenario, groups, ": windows"),
-        frames.conditions(scenario, groups) + rest,
+        frames.conditions_of_run(scenario, tables, groups) + rest,
         tuple(panel for panel in panels if frames.drawable(panel.lines)),
         "For every flow: congestion window and packets in flight in packets over time.",
         height=frames.ROW_IN,

@@ -29,7 +29,7 @@ def internals(
             panels.append(Panel(TIME, unit_of(label), lines, label, y_range=(None, None)))
     return Figure(
         frames.title(scenario, groups, ": internals"),
-        frames.conditions(scenario, groups),
+        frames.conditions_of_run(scenario, tables, groups),
         tuple(panels),
         "The congestion controls' named internals over time, one panel for each name.",
         height=frames.ROW_IN,

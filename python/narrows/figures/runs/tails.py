@@ -38,7 +38,7 @@ def tails(scenario: Scenario, tables: Tables, groups: Groups = None) -> Figure:
     panels = tuple(panel for panel in every if panel.marks)
     return Figure(
         frames.title(scenario, groups, ": tails of delays"),
-        frames.conditions(scenario, groups),
+        frames.conditions_of_run(scenario, tables, groups),
         panels,
         "The share of probes, transfers and pages that took longer than each value.",
         columns=min(2, max(len(panels), 1)),

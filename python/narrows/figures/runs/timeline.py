@@ -47,7 +47,7 @@ def timeline(
     spans = frames.probe_rtt_spans(flow_samples)
     return Figure(
         frames.title(scenario, groups, " over time"),
-        frames.conditions(scenario, groups),
+        frames.conditions_of_run(scenario, tables, groups),
         (
             _throughput(scenario, classes, flow_samples, window_s),
             *_bottleneck(scenario, queue, window_s),
