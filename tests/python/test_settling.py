@@ -220,7 +220,7 @@ def test_a_run_without_samples_says_that_it_hides_a_drift(
 
 
 TOO_SHORT = (
-    "Measured for 10 s, too short to tell shares: 400 round trips over a full buffer take 25 s; "
+    "Measured for 10 s, too short to tell shares: 25 s are the least that is asked for; "
     "`--set run.duration=50s --set run.warmup=25s` would do for most controls."
 )
 
@@ -272,6 +272,20 @@ def test_shares_need_400_round_trips_over_a_full_buffer(
     changes: dict[str, Any], needed: float | None
 ) -> None:
     assert needed_s(scenario(**({"path__service": {"kind": "constant"}} | changes))) == needed
+
+
+def test_a_note_calls_the_least_and_the_most_what_they_are() -> None:
+    def note(needed: float) -> str:
+        return UnsettledRuns({}, {"a": needed}, 1).note(scenario())
+
+    assert "400 round" not in note(25.0)
+    assert ": 25 s are the least that is asked for; `--set run.duration=5" in note(25.0)
+    assert ": 400 round trips over a full buffer take up to 180 s; `--set run.du" in note(180.0)
+    assert note(500.0).endswith(
+        "400 round trips over a full buffer take 500 s or more, and 500 s are the most that is "
+        "asked for; `--set run.duration=1000s --set run.warmup=500s` would measure for those, "
+        "which may still be too short."
+    )
 
 
 def test_one_flow_shares_with_none() -> None:

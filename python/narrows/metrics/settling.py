@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Generic, Self, TypeVar
 
 from narrows.metrics.drifts import NEEDED, SHORT, Drift, drifts
-from narrows.metrics.duration import ROUND_TRIPS, lacking_s
+from narrows.metrics.duration import LONGEST_S, ROUND_TRIPS, SHORTEST_S, lacking_s
 from narrows.metrics.halves import may_drift_in, pass_s, passes_in, whole_passes
 from narrows.metrics.metric import Entry, Row
 from narrows.metrics.tables import summary_row
@@ -46,10 +46,22 @@ def note_of_run(runs: Sequence[Entry], groups: Sequence[str]) -> str:
 def _too_short(scenario: Scenario, needed: float) -> str:
     run = scenario["run"]
     measured = (run["duration_ns"] - run["warmup_ns"]) / 1e9
-    return (
-        f"Measured for {measured:g} s, too short to tell shares: {REASON} take {needed:.0f} s; "
-        f"{_options(scenario, needed)} would do for most controls."
-    )
+    reason = _reason(scenario, needed, "take")
+    return f"Measured for {measured:g} s, too short to tell shares: {reason}."
+
+
+def _reason(scenario: Scenario | None, needed: float, take: str) -> str:
+    """Says why runs are too short and which options would do; `take` is "take" or "take up to"."""
+    options = _options(scenario, needed)
+    if needed <= SHORTEST_S:
+        least = f"{SHORTEST_S:g} s are the least that is asked for"
+        return f"{least}; {options} would do for most controls"
+    if needed >= LONGEST_S:
+        return (
+            f"{REASON} take {LONGEST_S:g} s or more, and {LONGEST_S:g} s are the most that is "
+            f"asked for; {options} would measure for those, which may still be too short"
+        )
+    return f"{REASON} {take} {needed:.0f} s; {options} would do for most controls"
 
 
 def lasting_s(scenario: Scenario, needed: float, drifting: bool = False) -> float:
@@ -185,8 +197,7 @@ class UnsettledRuns(Generic[Combination]):
         needed = max(self.needed.values(), default=0.0)
         if not self.drifting:
             told = f"The runs are too short to tell shares{counted}"
-            reason = f"{REASON} take up to {needed:.0f} s"
-            return f"{told}: {reason}; {_options(scenario, needed)} would do for most controls."
+            return f"{told}: {_reason(scenario, needed, 'take up to')}."
         most, its = max(self.drifting.items(), key=lambda pair: pair[1][0].size)
         told = its[0].words("in the first half", "in the second")
         example = f" ({words(most)})" if self.count > 1 else ""
