@@ -284,16 +284,23 @@ def completion_rows(runs: Sequence[Entry]) -> Iterator[tuple[str, list[str]]]:
             yield f"  {span.title}", _completion_cells(of_size, len(runs))
         counts = [entry["unfinished"] for entry in entries]
         if any(count is None or count > 0 for count in counts):
-            yield "  not finished", [cell(average(counts), "{:.4g}"), *[""] * 7]
+            yield "  not finished", [_count_cell(average(counts)), *[""] * 7]
 
 
 def _completion_cells(entries: Sequence[Entry], runs: int) -> list[str]:
     times = ("mean", "p50", "p95", "p99")
+    completed = total(entry["completed"] for entry in entries)
     return [
-        cell(total(entry["completed"] for entry in entries), "{:,.4g}", 1 / runs),
+        _count_cell(None if completed is None else completed / runs),
         *(cell(average(e["completion_s"][name] for e in entries), "{:.3f}") for name in times),
         *(cell(average(e["slowdown"][name] for e in entries), "{:.2f}") for name in times[1:]),
     ]
+
+
+def _count_cell(count: float | None) -> str:
+    """Returns the mean of counts as a cell, with all digits before the point."""
+    form = "{:,.0f}" if count is not None and count >= 1e4 else "{:,.4g}"
+    return cell(count, form)
 
 
 _OF_APPLICATIONS = (
@@ -316,7 +323,7 @@ def application_lines(runs: Sequence[Entry]) -> Iterator[str]:
             for key in _OF_APPLICATIONS
         }
         words = [
-            f"{titles[key].title} {mean:.3g} {titles[key].unit}".rstrip()
+            f"{titles[key].title} {short_number(mean)} {titles[key].unit}".rstrip()
             + (f" ({mean / minutes:.3g} a minute)" if key == "freezes" and minutes > 0 else "")
             for key, mean in means.items()
             if mean is not None

@@ -294,5 +294,26 @@ def test_half_the_width_follows_students_t() -> None:
 def test_a_mean_is_printed_with_its_interval() -> None:
     assert interval([]) == interval([math.inf]) == "nothing"
     assert interval([2.5], unit=" s") == "2.5 s"
-    assert interval([10.1, 10.3, 10.5], unit=" %") == "10.3 ± 0.5 %"
+    assert interval([10.1, 10.3, 10.5], unit=" %") == "10.30 ± 0.50 %"
     assert interval([0.1 + 0.2, 0.3, 0.3]) == "0.3 ± 0"
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ([2350, 2400, 2453], "2,400 ± 130"),
+        ([24698, 24712, 24728.4], "24,713 ± 38"),
+        ([750, 844, 925], "840 ± 220"),
+        ([844], "844"),
+        ([83_012], "83,012"),
+        ([83_012, 83_012], "83,012 ± 0"),
+        ([5.0, 10.0], "8 ± 32"),
+        ([-20.0, 20.1], "0 ± 250"),
+        ([0.5, 0.5004, 0.5009], "0.5004 ± 0.0011"),
+        ([0.5, 0.50001], "0.500005 ± 6.4e-05"),
+        ([0.0001, 0.00011, 0.00012], "0.00011 ± 2.5e-05"),
+        ([9.6, 10.4, 11.2], "10.4 ± 2.0"),
+    ],
+)
+def test_a_mean_ends_at_the_place_of_its_interval(values: list[float], words: str) -> None:
+    assert interval(values) == words

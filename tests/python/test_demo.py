@@ -73,7 +73,7 @@ def test_the_verdicts_are_those_of_the_checks(out: Path) -> None:
         assert line.startswith(demo.MARKS[check.passed])
         told = line.rpartition(": ")[2]
         assert check.measured.startswith(told.partition(" %, of")[0])
-        wide = "77.8 ± 55" in check.measured
+        wide = "78 ± 55" in check.measured
         assert ("of too few runs" in told) == wide
     used = {line[:2] for line in lines} & {"✗ ", "? "}
     assert used

@@ -19,7 +19,7 @@ import synthetic_run
 from narrows import figures
 from narrows.figures import interactive, static
 from narrows.figures.interactive.plot import numbers
-from narrows.figures.model import Bar, Figure, Guide, Line, Panel, Stack
+from narrows.figures.model import Bar, Figure, Guide, Heat, Line, Panel, Stack
 from narrows.figures.sweeps.panels import share_axes
 from narrows.figures.transfers import distribution, distribution_panel
 
@@ -338,3 +338,10 @@ def test_markers_at_the_end_of_an_axis_are_whole_and_others_stay_inside(
         use for group in groups if "clip-path" in group.attrib for use in group.iter(f"{svg}use")
     ]
     assert len(clipped) == (0 if whole else 2)
+
+
+def test_cells_of_a_heat_map_have_plain_numbers() -> None:
+    heat = Heat("", np.array([[100.0, 83_012.0], [158.0, 0.0512]]))
+    drawn = static.draw(Figure("t", "s", (Panel("x", "y", (heat,)),), "alt"))
+    words = {text.get_text() for text in drawn.axes[0].texts}
+    assert words == {"100", "83,000", "160", "0.051"}

@@ -215,11 +215,11 @@ def test_a_check_says_its_limits_their_basis_their_history_and_the_deviation(mon
 @pytest.mark.parametrize(
     ("crossings", "small", "whole", "words"),
     [
-        ([5.45, 5.5, 5.55], None, True, "5 and 8 % (5.5 ± 0.29 % if they are straight)"),
-        ([6.9, 7.0, 7.1], None, False, "5 and 8 % (7 ± 0.57 % if they are straight)"),
-        ([4.0, 4.1, 4.2], False, False, "3 and 5 % (4.1 ± 0.57 % if they are straight)"),
-        ([4.8, 5.5, 6.2], None, None, "1 and 10 % (5.5 ± 4 % if they are straight)"),
-        ([4.0, 5.5, math.inf], None, None, "above 3 %, or never (4.75 ± 48 % in 2 of 3 trials"),
+        ([5.45, 5.5, 5.55], None, True, "5 and 8 % (5.50 ± 0.29 % if they are straight)"),
+        ([6.9, 7.0, 7.1], None, False, "5 and 8 % (7.00 ± 0.57 % if they are straight)"),
+        ([4.0, 4.1, 4.2], False, False, "3 and 5 % (4.10 ± 0.57 % if they are straight)"),
+        ([4.8, 5.5, 6.2], None, None, "1 and 10 % (5.5 ± 4.0 % if they are straight)"),
+        ([4.0, 5.5, math.inf], None, None, "above 3 %, or never (5 ± 48 % in 2 of 3 trials"),
         ([math.inf] * 3, False, False, "never"),
     ],
 )
@@ -267,7 +267,7 @@ def test_trials_that_are_the_same_run_are_one_observation(monkeypatch):
     made = judging.judge_bounds(repeated, "x", "y", "It holds.", "How.", cells)
     apart = judging.judge_bounds(repeated, "x", "y", "It holds.", "How.", [7.14, 7.16, 7.15])
     assert made.passed is None
-    assert made.measured.startswith("same: 5.5 % on one path (+0 %); others: 5.5 ± 0.057 %")
+    assert made.measured.startswith("same: 5.5 % on one path (+0 %); others: 5.500 ± 0.057 %")
     assert made.measured.endswith("; only trials on other paths would decide it")
     assert "Equal values count as one trial" in made.rule
     assert apart.passed is False

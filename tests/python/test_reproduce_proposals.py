@@ -36,7 +36,7 @@ def test_a_variant_is_held_against_plain_bbr_in_every_buffer_and_trial():
     more = proposals.more_than_plain(data, "loss", *ARGUMENTS)
     assert more["0.5 BDP"] == pytest.approx([-5.0, -5.0])
     told = proposals.as_measured(data, "loss", " %", *ARGUMENTS)
-    assert told.startswith(" (5 ± 6.4 % instead of 10 ± 6.4 %, 0.5 BDP;")
+    assert told.startswith(" (5.0 ± 6.4 % instead of 10.0 ± 6.4 %, 0.5 BDP;")
 
 
 @pytest.mark.parametrize(("share", "factor"), [(60.0, 0.25), (11.0, 0.975), (97.0, 1.175)])

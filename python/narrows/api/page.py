@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from narrows.late import pl
+from narrows.words import short_number
 
 if TYPE_CHECKING:
     from narrows.figures.model import Figure
@@ -84,4 +85,4 @@ def _row(values: Sequence[object], tag: str) -> str:
 def _cell(value: object) -> str:
     if value is None:
         return "\N{EN DASH}"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return short_number(value, 4) if isinstance(value, float) else str(value)

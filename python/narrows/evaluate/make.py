@@ -33,7 +33,7 @@ from narrows.metrics.stored import StoreMeasurements
 from narrows.store import RESULTS, open_store
 from narrows.store.atomic import write_text
 from narrows.version import __version__
-from narrows.words import align
+from narrows.words import align, short_number
 
 OUT = Path(RESULTS) / "evaluate"
 """The default directory; each suite has a folder in it."""
@@ -196,7 +196,7 @@ def _cell(one: AttemptResult, shown: int) -> str:
     outcome = _outcome(one, shown)
     if outcome is None or not outcome.values:
         return str(one.verdict)
-    value = f"{outcome.scale * mean(outcome.values):.4g}"
+    value = short_number(outcome.scale * mean(outcome.values), 4)
     decides = one.results[shown].verdict == one.verdict
     return f"{one.verdict} {value}" if decides else f"{one.verdict} ({value})"
 

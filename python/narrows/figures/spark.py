@@ -13,6 +13,7 @@ import numpy as np
 from narrows.figures.interactive.thin import thin
 from narrows.figures.model import Figure, Floats, Line, Panel
 from narrows.figures.palette import colour
+from narrows.words import short_number
 
 WIDTH, HEIGHT = 220, 44
 """In pixels."""
@@ -54,7 +55,9 @@ def spark(panel: Panel, x_range: tuple[float, float] | None = None) -> str:
     least, most = x_range or (min(x.min() for x in known), max(x.max() for x in known))
     low, high = panel.limits((least, most))
     lines = (_path(thin(line, WIDTH // 3), (least, most), (low, high)) for line in panel.lines)
-    label = escape(f"{panel.title}, {low:.3g} to {high:.3g} {panel.y_label}", quote=True)
+    label = escape(
+        f"{panel.title}, {short_number(low)} to {short_number(high)} {panel.y_label}", quote=True
+    )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" '
         f'viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">'

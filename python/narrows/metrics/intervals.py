@@ -9,10 +9,16 @@ from functools import cache
 
 import numpy as np
 
+from narrows.words import short_number
+
 LEVEL = 0.95
 _STEPS = 20_001
 _ROUNDING = 1e-9
 """Smaller half-widths, relative to the mean, are due to rounding."""
+_SHOWN = 2
+"""The significant digits of half of an interval."""
+_SMALL = 1e-3
+"""Smaller numbers are written with an exponent."""
 _NO_WIDTH = re.compile(r"± 0(?![.\d])")
 
 
@@ -58,15 +64,35 @@ def reach(values: Iterable[float | None]) -> float | None:
 
 
 def interval(values: Sequence[float], digits: int = 3, unit: str = "", level: float = LEVEL) -> str:
-    """The mean and half of its interval, such as "10.3 ± 0.2 %"; of one value, itself."""
+    """The mean and half of its interval, such as "10.31 ± 0.20 %"; of one value, itself.
+
+    The half has two significant digits, and the mean ends at the same place. A mean without an
+    interval has `digits` significant digits, and all digits before the point.
+    """
     known = [v for v in values if math.isfinite(v)]
     if not known:
         return "nothing"
     middle = mean(known)
-    if len(known) < 2:
-        return f"{middle:.{digits}g}{unit}"
-    reach = half_width(known, level)
-    return f"{middle:.{digits}g} ± {reach if reach > _ROUNDING * abs(middle) else 0:.2g}{unit}"
+    reach = half_width(known, level) if len(known) > 1 else 0.0
+    if reach <= _ROUNDING * abs(middle):
+        return f"{_round_to(middle, digits)}{' ± 0' if len(known) > 1 else ''}{unit}"
+    return f"{_with_half(middle, reach)}{unit}"
+
+
+def _round_to(value: float, digits: int) -> str:
+    """Returns a number with these significant digits, and all of its digits before the point."""
+    return f"{value:,.0f}" if abs(value) >= 10**digits else short_number(value, digits)
+
+
+def _with_half(middle: float, half: float) -> str:
+    """Returns a mean and half of its interval to the same place: "24,712 ± 38", "840 ± 220"."""
+    decimals = _SHOWN - 1 - math.floor(math.log10(float(f"{half:.{_SHOWN - 1}e}")))
+    known = round(middle, decimals) + 0.0  # without a negative zero
+    if half >= _SMALL:
+        shown = max(decimals, 0)
+        return f"{known:,.{shown}f} ± {round(half, decimals):,.{shown}f}"
+    told = f"{known:.{decimals}f}" if abs(known) >= _SMALL else f"{known:.3g}"
+    return f"{told} ± {half:.{_SHOWN}g}"
 
 
 def share_interval(successes: int, trials: int, level: float = LEVEL) -> tuple[float, float]:

@@ -89,7 +89,7 @@ def _numbers(flow: Flow) -> Iterator[tuple[str, str]]:
     if flow["goodput_mbps"] is not None:
         yield "goodput", f"{flow['goodput_mbps']:.2f} Mbit/s"
     if capacity["rate_mbps"] is not None:
-        yield "the path's rate", f"{WIRE * capacity['rate_mbps']:.4g} Mbit/s"
+        yield "the path's rate", f"{short_number(WIRE * capacity['rate_mbps'], 4)} Mbit/s"
     if rtt["min"] is not None and rtt["mean"] is not None:
         yield "round trip", f"{rtt['mean']:.1f} ms on average, {rtt['min']:.1f} ms at least"
     yield "retransmitted", f"{loss['retransmitted']:,} of {flow['packets']:,} packets"

@@ -65,7 +65,7 @@ def _rate(scenario: Scenario, has_accounts: bool, ended_s: float | None) -> str:
     nominal = frames.rate_mbps(scenario)
     if not capacity_known(scenario):
         return "unknown" if has_accounts else f"unknown, at least {nominal:.3g} Mbit/s"
-    rate = f"{nominal:.4g} Mbit/s" if has_accounts else f"{nominal:g} Mbit/s"
+    rate = f"{short_number(nominal, 4 if has_accounts else 6)} Mbit/s"
     mean = frames.offered_mbps(scenario, ended_s)
     return rate if mean is None else f"{rate} nominal, {short_number(mean)} Mbit/s on average"
 

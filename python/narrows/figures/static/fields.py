@@ -14,6 +14,7 @@ from narrows.figures.model import Cloud, Heat
 from narrows.figures.noting import NotePlace, centre
 from narrows.figures.palette import colour
 from narrows.figures.static.style import FAINT, INK
+from narrows.words import short_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,7 +55,9 @@ def _words(axes: Axes, heat: Heat) -> None:
             side = middle if part < middle else 1 - middle
             strong = part > 0.55 if heat.centre is None else abs(part - middle) > 0.72 * side
             shade = "white" if strong else INK
-            axes.text(column, row, f"{value:.2g}", ha="center", va="center", size=7, color=shade)
+            axes.text(
+                column, row, short_number(value, 2), ha="center", va="center", size=7, color=shade
+            )
 
 
 def draw_note(axes: Axes, cloud: Cloud, place: NotePlace) -> None:
