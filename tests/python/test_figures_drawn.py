@@ -345,3 +345,11 @@ def test_cells_of_a_heat_map_have_plain_numbers() -> None:
     drawn = static.draw(Figure("t", "s", (Panel("x", "y", (heat,)),), "alt"))
     words = {text.get_text() for text in drawn.axes[0].texts}
     assert words == {"100", "83,000", "160", "0.051"}
+
+
+def test_no_warning_of_matplotlib_reaches_the_user(
+    tmp_path: Path, recwarn: pytest.WarningsRecorder
+) -> None:
+    panel = Panel("x", "y", (Line("", np.array([1.0, 2.0]), np.array([1.0, 2.0]), "cubic"),))
+    static.save(Figure("\u8def", "s", (panel,), "alt"), tmp_path / "figure", ["png"])
+    assert not recwarn.list

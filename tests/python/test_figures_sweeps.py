@@ -342,9 +342,33 @@ def test_the_axes_can_be_chosen_and_bounds_are_drawn() -> None:
     assert high is not None
     assert 89 < low < 90 < 95 < high < 96
     (chosen,) = figures.describe_sweep(
-        "lines", only(summary()), replace(wanted, ylim=(0, 2))
+        "lines", only(summary()), replace(wanted, ylim=(0, 92))
     ).panels
-    assert chosen.y_range == (0, 2)
+    assert chosen.y_range == (0, 92)
+
+
+@pytest.mark.parametrize(
+    ("name", "ends", "found", "remedy"),
+    [
+        (
+            "lines",
+            (0.5, 1),
+            '"0.5:1", which leaves out all values: "Utilization (%)" is 90',
+            "such as 85.5:94.5,",
+        ),
+        ("box", (100, 200), '"100:200", which leaves out all values: "Util', "such as 85.5:94.5,"),
+        ("heatmap", (90, 100), '"90:100" for a heat map', "no --ylim"),
+    ],
+)
+def test_ends_that_leave_out_all_values_are_refused(
+    name: str, ends: tuple[float, float], found: str, remedy: str
+) -> None:
+    view = View("made-up", AXES, metric="utilization", ylim=ends)
+    with pytest.raises(InputError) as caught:
+        figures.describe_sweep(name, summary(), view)
+    assert caught.value.place == "--ylim"
+    assert caught.value.problems[0].found.startswith(found)
+    assert remedy in caught.value.remedy
 
 
 def test_an_ellipse_follows_the_cloud() -> None:

@@ -214,7 +214,7 @@ class SweepResult(_Tables):
 
         `x`, `y` and `by` are axes such as "path.buffer", `metric` a column,
         `where` conditions such as "path.rate=40mbit,80mbit", `ylim` "auto" or
-        "0.9:1", `xscale` "linear" or "log", `trial` that of a figure of one run, by default 1.
+        "90:100", `xscale` "linear" or "log", `trial` that of a figure of one run, by default 1.
         Raises InputError.
         """
         from narrows.sweeps.figure import describe

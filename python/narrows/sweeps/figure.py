@@ -123,7 +123,11 @@ def _ends(written: str | None) -> tuple[float, float] | Literal["auto"] | None:
     except ValueError:
         low, high = math.nan, math.nan
     if not (math.isfinite(high - low) and low < high):
-        raise InputError.at("--ylim", quote(written), "auto, or two numbers as in 0.9:1 or 90:100,")
+        raise InputError.at(
+            "--ylim",
+            quote(written),
+            "auto, or two numbers in the unit of the axis, such as 90:100,",
+        )
     return low, high
 
 

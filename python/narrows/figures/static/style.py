@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import matplotlib
@@ -62,6 +64,12 @@ def width_of(figure: Figure) -> float:
     return WIDTH_IN if figure.paper_in is None else figure.paper_in
 
 
-def style() -> AbstractContextManager[None]:
-    """Our settings of matplotlib, for as long as the context lasts."""
-    return matplotlib.rc_context(STYLE)
+@contextmanager
+def style() -> Iterator[None]:
+    """Our settings of matplotlib, for as long as the context lasts.
+
+    Its warnings, such as of a glyph that its typeface lacks, say nothing that a user could act on.
+    """
+    with matplotlib.rc_context(STYLE), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        yield

@@ -42,8 +42,8 @@ from narrows.metrics.groups import is_split
 from narrows.metrics.headings import columns_named, heading_of, legend_words, unknown_metric, words
 from narrows.metrics.intervals import half_width, mean
 from narrows.metrics.settling import UNSETTLED
-from narrows.spec.suggest import any_of, one_of
-from narrows.words import begin_upper, count_of, join_words
+from narrows.spec.suggest import any_of, one_of, quote
+from narrows.words import begin_upper, count_of, join_words, short_number
 
 LENGTHS = ("run.duration", "run.warmup")
 """The axes that say how long is measured."""
@@ -183,10 +183,10 @@ def _ends(panels: Sequence[Panel], view: View) -> tuple[float, float] | None:
 
     None leaves the panels their own.
     """
-    if view.ylim is not None and view.ylim != "auto":
-        return view.ylim
-    levels = [guide.value for p in panels for guide in p.guides if not guide.upright]
     marks = [mark for panel in panels for mark in panel.marks]
+    if view.ylim is not None and view.ylim != "auto":
+        return _check_ends(view.ylim, panels, marks)
+    levels = [guide.value for p in panels for guide in p.guides if not guide.upright]
     if any(isinstance(mark, Heat) for mark in marks):
         return None
     pool = np.concatenate([np.array(levels), *(heights(mark) for mark in marks)])
@@ -197,8 +197,40 @@ def _ends(panels: Sequence[Panel], view: View) -> tuple[float, float] | None:
     from_zero = any(panel.y_range[0] != 0 or panel.y_scale == "log" for panel in panels)
     if view.ylim is None and (view.whole or from_zero or low < FAR * high):
         return None
+    return _around(low, high)
+
+
+def _around(low: float, high: float) -> tuple[float, float]:
+    """The ends of an axis around values."""
     air = AIR * ((high - low) or abs(high) or 1.0)
     return low - air, high + air
+
+
+def _check_ends(
+    ends: tuple[float, float], panels: Sequence[Panel], marks: Sequence[Mark]
+) -> tuple[float, float]:
+    """Returns the ends that somebody chose; raises InputError if they leave no value visible."""
+    found = f'"{ends[0]:g}:{ends[1]:g}"'
+    if any(isinstance(mark, Heat) for mark in marks):
+        raise InputError.at("--ylim", f"{found} for a heat map", "no --ylim")
+    pool = np.concatenate([np.array([]), *map(heights, marks)])
+    known = pool[np.isfinite(pool)]
+    if any(panel.y_scale == "log" for panel in panels):
+        known = known[known > 0]
+        if ends[0] <= 0:
+            remedy = "a lower end above 0, since the axis is logarithmic,"
+            raise InputError.at("--ylim", found, remedy)
+    if known.size and (known.max() < ends[0] or known.min() > ends[1]):
+        low, high = float(known.min()), float(known.max())
+        shown = " to ".join(dict.fromkeys(map(short_number, (low, high))))
+        least, most = (float(f"{end:.3g}") for end in _around(low, high))
+        around = f"{max(least, 0.0) if low >= 0 else least:.12g}:{most:.12g}"
+        raise InputError.at(
+            "--ylim",
+            f"{found}, which leaves out all values: {quote(panels[0].y_label)} is {shown}",
+            f"ends around these, such as {around},",
+        )
+    return ends
 
 
 def choose_lines(frame: pl.DataFrame, view: View, used: Sequence[str], classes: int = 1) -> View:
