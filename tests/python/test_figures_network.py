@@ -48,6 +48,17 @@ def test_names_are_words_and_values_have_units() -> None:
     assert {"a <b> & c", "2 BBR", "10 Mbit/s", "droptail", "20 packets", "20 ms"} <= set(told)
 
 
+@pytest.mark.parametrize(
+    ("size", "shown"),
+    [("100kb", "100 kB"), ("3mb", "3 MB"), ("65536b", "65.536 kB"), ("1.5kb", "1.5 kB")],
+)
+def test_sizes_are_in_kilobytes_and_megabytes(size: str, shown: str) -> None:
+    path = {"rate": "10mbit", "rtt": "40ms", "buffer": size}
+    told = " ".join(words(draw(path=path, flows=[{"cca": "bbr", "size": size}])))
+    assert f"droptail {shown}" in told
+    assert "KB" not in told
+
+
 def test_hosts_stand_on_the_side_from_which_they_send() -> None:
     path = {
         "rate": "10mbit",

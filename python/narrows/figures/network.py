@@ -13,6 +13,7 @@ from itertools import groupby
 from xml.sax.saxutils import escape
 
 from narrows.figures.frames import control_or_traffic
+from narrows.figures.names import unit_for
 from narrows.figures.palette import INK, colour
 from narrows.spec.datagrams import traffic
 from narrows.spec.scenario import Choice, Flow, Link, Path, Reverse, Scenario
@@ -20,8 +21,8 @@ from narrows.spec.scenario import Choice, Flow, Link, Path, Reverse, Scenario
 BOX_W, BOX_H, GAP, ROW, MARGIN = 150, 66, 34, 112, 16
 LINE = 15
 MOST_LINES = 4
-UNITS = {"ns": (1e6, "ms"), "bps": (1e6, "Mbit/s"), "bytes": (1e3, "KB")}
-"""The units and scales of a scenario's fields, by their suffixes."""
+UNITS = {"ns": (1e6, "ms"), "bps": (1e6, "Mbit/s")}
+"""The units and scales of a scenario's fields, by their suffixes; those of bytes vary."""
 _NUMBER = re.compile(r"-\d+$")
 """The number of a flow of an entry."""
 PLACES = ("at", "direction", "kind", "name")
@@ -135,9 +136,10 @@ def _impairment(impairment: Choice) -> Box:
 
 def _value(key: str, value: object) -> str:
     """A field of a scenario with its unit."""
-    scale, unit = UNITS.get(key.rsplit("_", 1)[-1], (1.0, ""))
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value) if not isinstance(value, list | dict) else "as described"
+    suffix = key.rsplit("_", 1)[-1]
+    scale, unit = unit_for([value], suffix) if suffix == "bytes" else UNITS.get(suffix, (1.0, ""))
     return f"{value / scale:g} {unit}".rstrip()
 
 
