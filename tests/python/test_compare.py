@@ -25,10 +25,11 @@ OF_IMPORTS = {"retransmissions", "rtt_p95", "rtt_max"}
 
 
 @pytest.mark.parametrize(
-    ("freedom", "table"), [(1, 12.7062), (2, 4.30265), (4, 2.77645), (9, 2.26216), (100, 1.98397)]
+    ("freedom", "table"),
+    [(1, 12.7062), (1.1, 10.2768), (2, 4.30265), (4, 2.77645), (9, 2.26216), (100, 1.98397)],
 )
 def test_student_as_in_printed_tables(freedom: int, table: float) -> None:
-    assert statistics.student(freedom) == pytest.approx(table, rel=1e-4)
+    assert statistics.student(freedom) == pytest.approx(table, rel=2e-6)
 
 
 def test_interval_of_a_mean() -> None:
@@ -51,6 +52,9 @@ def test_interval_of_a_difference_by_welch() -> None:
     unequal = statistics.difference_half_width(first, second)
     assert statistics.student(18) * error < unequal < statistics.student(9) * error
     assert statistics.difference_half_width([1.0, 1.0], [2.0, 2.0]) == 0
+    # 2.08611 degrees of freedom: rounded to 2.09, they would give 2.5083.
+    few = statistics.difference_half_width([1.0, 1.1, 1.3], [1.0, 2.5, 3.0])
+    assert few == pytest.approx(2.512567, abs=2e-6)
     assert statistics.difference_half_width([1.0], [2.0, 3.0]) == math.inf
 
 

@@ -26,15 +26,16 @@ _NO_WIDTH = re.compile(r"± 0(?![.\d])")
 def student(freedom: float, level: float = LEVEL) -> float:
     """How many standard errors on either side hold `level` of Student's t distribution.
 
-    `freedom` is the degrees of freedom, 1 or more, whole or not. With t = sqrt(freedom) tan(a) the
-    density of the angle is cos(a)^(freedom - 1), which is integrated numerically; five digits are
-    correct.
+    `freedom` is the degrees of freedom, 1 or more, whole or not. With t = sqrt(freedom) / tan(a)
+    the density of the angle is sin(a)^(freedom - 1), which is integrated numerically; five digits
+    are correct. The steps are even in the root of the angle, since the density is steep near 0 if
+    `freedom` is below 2.
     """
-    angles = np.linspace(0.0, math.pi / 2, _STEPS)
-    heights = np.cos(angles) ** (freedom - 1.0)
+    roots = np.linspace(0.0, math.sqrt(math.pi / 2), _STEPS)
+    heights = roots * np.sin(roots**2) ** (freedom - 1.0)
     area = np.concatenate([[0.0], np.cumsum((heights[1:] + heights[:-1]) / 2)])
-    angle = float(np.interp(level, area / area[-1], angles))
-    return math.sqrt(freedom) * math.tan(angle)
+    root = float(np.interp(1 - level, area / area[-1], roots))
+    return math.sqrt(freedom) / math.tan(root**2)
 
 
 def mean(values: Sequence[float]) -> float:
@@ -154,5 +155,5 @@ def difference_half_width(
     weight = sum(part**2 / freedom for part, freedom in parts)
     if not weight:
         return 0.0
-    # Rounded, so that equal sizes share one integral.
-    return student(round(max(variance**2 / weight, 1.0), 2), level) * math.sqrt(variance)
+    # Rounded off noise, so that equal sizes share one integral.
+    return student(round(max(variance**2 / weight, 1.0), 6), level) * math.sqrt(variance)
