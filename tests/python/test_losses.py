@@ -64,6 +64,14 @@ def test_each_place_says_what_it_took() -> None:
     )
 
 
+def test_a_loss_that_begins_in_mid_run_is_not_the_queues() -> None:
+    summary, events = summary_of("loss = 0", flow='[[changes]]\nat = "3s"\nloss = 0.05\n')
+    lost = events.filter(pl.col("size") > 100, pl.col("event") == "lost").height
+    assert lost > 0
+    assert summary["losses"]["elsewhere"] == lost
+    assert [place["place"] for place in summary["losses"]["places"]] == ["path.loss"]
+
+
 @pytest.mark.parametrize(
     ("path", "where"),
     [

@@ -171,7 +171,8 @@ fn losses(scenario: &Scenario, outcome: &Outcome) -> Vec<(String, u64)> {
     let counts = outcome.impairments_dropped.iter().enumerate();
     let impairments = counts.map(|(index, &count)| (format!("path.impairments[{index}]"), count));
     let path = ("path.loss".to_owned(), outcome.path_lost);
-    impairments.chain((scenario.path.loss > 0.0).then_some(path)).collect()
+    let changed = scenario.changes.iter().any(|change| change.loss.is_some());
+    impairments.chain((scenario.path.loss > 0.0 || changed).then_some(path)).collect()
 }
 
 /// The scenario, or a part of one, in a JSON text; the message of an error begins with the place.
