@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,15 +36,22 @@ class Garbage:
 
 def states(store: Store) -> list[StudyState]:
     """Returns every study of the store, by name."""
-    return [state(store, stem) for stem in store.study_stems()]
+    return _states(store, store.study_stems())
 
 
 def state(store: Store, stem: str) -> StudyState:
     """Returns the study whose files have the name `stem`."""
-    record, keys, present = store.study(stem), set(store.study_runs(stem)["run"]), store.keys()
-    failed = (keys & set(store.failure_keys())) - present
-    counts = (len(keys), len(keys & present), len(failed))
-    return StudyState(record["name"], *counts, record["backend"], record["engine"])
+    return _states(store, [stem])[0]
+
+
+def _states(store: Store, stems: Iterable[str]) -> list[StudyState]:
+    present, failed = store.keys(), set(store.failure_keys())
+    found = []
+    for stem in stems:
+        record, keys = store.study(stem), set(store.study_runs(stem)["run"])
+        counts = (len(keys), len(keys & present), len(keys & (failed - present)))
+        found.append(StudyState(record["name"], *counts, record["backend"], record["engine"]))
+    return found
 
 
 def collect(store: Store, remove: bool = True) -> Garbage:
