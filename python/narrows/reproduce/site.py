@@ -23,6 +23,7 @@ from narrows.reproduce.catalogue import exhibits, lessons
 from narrows.reproduce.claims import KINDS, Claim, claims
 from narrows.reproduce.exhibit import Data, Exhibit, Finding, Picture, Scope
 from narrows.reproduce.gather import Work
+from narrows.reproduce.judgements import Judgement
 from narrows.reproduce.library import documents, library
 from narrows.reproduce.records import read_list, write_list
 from narrows.reproduce.unchanged import still_holds
@@ -133,12 +134,14 @@ def write_site(
     known = {plates.key: plates for plates in read_list(out / PLATES, "plates", _stored_figure)}
     known.update({plates.key: plates for plates in new})
     write_list(out / PLATES, "plates", known.values())
+    judged = judgements.read_known(out)
+    lines = ledger.lines(entries, own_profiles(), judged)
     pages = {}
     for identifier in dict.fromkeys(plates.figure for plates in new):
         exhibit = exhibits()[identifier]
         mine = [plates for plates in known.values() if plates.figure == identifier]
-        pages[identifier] = _page(out, exhibit, mine, entries, backend)
-    return pages, _index(out, entries, list(known.values()))
+        pages[identifier] = _page(out, exhibit, mine, lines, backend)
+    return pages, _index(out, lines, judged, list(known.values()))
 
 
 def _stored_figure(fields: dict[str, Any]) -> StoredFigure:
@@ -151,9 +154,10 @@ def _page(
     out: Path,
     exhibit: Exhibit,
     ways: list[StoredFigure],
-    entries: Sequence[ledger.LedgerEntry],
+    lines: Sequence[ledger.ClaimVerdicts],
     backend: str,
 ) -> Path:
+    entries = [entry for line in lines for entry in line.entries]
     order = (exhibit.profile, *exhibit.also)
     ways.sort(key=lambda p: (p.quick, p.backend != "sim", p.profile not in order, p.profile))
     versions = [
@@ -174,7 +178,6 @@ def _page(
     shown = [way for way in claimed if way.backend == backend]
     quick = all(way.quick for way in ways)
     command = _command(exhibit.identifier, backend, quick=quick) + _options(shown)
-    lines = ledger.lines(entries, own_profiles(), judgements.read_known(out))
     verdicts = [
         _row(line, {}) for line in lines if line.claim.identifier in exhibit.claims and line.entries
     ]
@@ -324,10 +327,12 @@ def _thumbs(plates: Sequence[StoredFigure]) -> dict[str, str]:
 
 
 def _index(
-    out: Path, entries: Sequence[ledger.LedgerEntry], plates: Sequence[StoredFigure]
+    out: Path,
+    here: Sequence[ledger.ClaimVerdicts],
+    judged: Sequence[Judgement],
+    plates: Sequence[StoredFigure],
 ) -> Path:
-    judged, thumbs = judgements.read_known(out), _thumbs(plates)
-    here = ledger.lines(entries, own_profiles(), judged)
+    thumbs = _thumbs(plates)
     ran = {line.claim.identifier for line in here if line.entries}
     recorded = ledger.lines(ledger.read_recorded(), own_profiles(), judged)
     kept = [line for line in recorded if line.claim.identifier not in ran]
