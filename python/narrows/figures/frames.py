@@ -163,7 +163,8 @@ def conditions(scenario: Scenario, groups: Groups = None, ended_s: float | None 
 
 def conditions_of_run(scenario: Scenario, tables: Tables, groups: Groups = None) -> str:
     """The scenario of a run in one line, with the mean rate up to the last sample."""
-    return conditions(scenario, groups, _last_sample_s(tables) or None)
+    varies = offers(scenario)[0].varies  # otherwise the samples needn't be searched
+    return conditions(scenario, groups, (_last_sample_s(tables) or None) if varies else None)
 
 
 def _rate(scenario: Scenario, ended_s: float | None = None) -> str:
