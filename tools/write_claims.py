@@ -331,9 +331,9 @@ def _counts(found: Sequence[ClaimVerdicts]) -> Iterator[str]:
         yield f"| {KINDS[kind]} | {len(mine)} | {both} |"
     yield ""
     pairs = [(one, _later(line, "sim")) for line in found if (one := line.decisive)]
-    both = [(one.verdict, other.verdict) for one, other in pairs if other and one is not other]
-    differ = sum(one != other for one, other in both)
-    yield f"The two profiles decide {differ} of {len(both)} claims differently, as chosen.\n"
+    verdicts = [(one.verdict, other.verdict) for one, other in pairs if other and one is not other]
+    differ = sum(one != other for one, other in verdicts)
+    yield f"The two profiles decide {differ} of {len(verdicts)} claims differently, as chosen.\n"
 
 
 def _verdict(line: ClaimVerdicts) -> str:

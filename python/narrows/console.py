@@ -13,7 +13,7 @@ from narrows.execute.watcher import clock, progress_line
 from narrows.known import average, total
 from narrows.spec.python_control import imported_by
 from narrows.store import Result
-from narrows.words import UNKNOWN, align, cell, count_of, short_number
+from narrows.words import UNKNOWN, align, cell, count_of, round_number, short_number
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -298,9 +298,8 @@ def _completion_cells(entries: Sequence[Entry], runs: int) -> list[str]:
 
 
 def _count_cell(count: float | None) -> str:
-    """Returns the mean of counts as a cell, with all digits before the point."""
-    form = "{:,.0f}" if count is not None and count >= 1e4 else "{:,.4g}"
-    return cell(count, form)
+    """Returns the mean of counts as a cell."""
+    return UNKNOWN if count is None else round_number(count, 4)
 
 
 _OF_APPLICATIONS = (

@@ -45,6 +45,11 @@ def short_number(value: float, digits: int = 3) -> str:
     return f"{float(f'{value:.{digits}g}'):,.12g}"
 
 
+def round_number(value: float, digits: int) -> str:
+    """Returns a number with these significant digits, and all of its digits before the point."""
+    return f"{value:,.0f}" if abs(value) >= 10**digits else short_number(value, digits)
+
+
 def join_words(words: Iterable[str]) -> str:
     """Joins words as in "a, b and c"."""
     *rest, last = words

@@ -219,8 +219,7 @@ def _explain(study: AskedStudy, found: Bracket, condition: AskedCondition) -> st
     if held:
         return f"{condition} from {_value(study, held[0])} to {_value(study, held[-1])}"
     if not _has_values(found, condition):
-        name = study.question.headings.get(condition.quantity, condition.quantity)
-        return f"{name} has no value"
+        return f"{_metric_words(study, condition.quantity)} has no value"
     sure = any(point.state(condition) is PointState.UNDECIDED for point in found.points)
     return f"{condition} nowhere{' for sure' if sure else ''}"
 

@@ -9,7 +9,7 @@ from functools import cache
 
 import numpy as np
 
-from narrows.words import short_number
+from narrows.words import round_number
 
 LEVEL = 0.95
 _STEPS = 20_001
@@ -76,13 +76,8 @@ def interval(values: Sequence[float], digits: int = 3, unit: str = "", level: fl
     middle = mean(known)
     reach = half_width(known, level) if len(known) > 1 else 0.0
     if reach <= _ROUNDING * abs(middle):
-        return f"{_round_to(middle, digits)}{' ± 0' if len(known) > 1 else ''}{unit}"
+        return f"{round_number(middle, digits)}{' ± 0' if len(known) > 1 else ''}{unit}"
     return f"{_with_half(middle, reach)}{unit}"
-
-
-def _round_to(value: float, digits: int) -> str:
-    """Returns a number with these significant digits, and all of its digits before the point."""
-    return f"{value:,.0f}" if abs(value) >= 10**digits else short_number(value, digits)
 
 
 def _with_half(middle: float, half: float) -> str:
